@@ -1,0 +1,95 @@
+"""Contestants side by side: each lives in a process of its own, and they take turns, round by round (A B A B)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SPIN = "while True: sum(i * i for i in range(1000))"
+
+
+class ContestantError(Exception):
+    """A contestant's process ended; what it printed is in the text."""
+
+
+@dataclass
+class Contestant:
+    """Who (penstock, dali, pillow or opencv) does what with how many threads, and how each round went."""
+
+    who: str
+    work: str
+    root: Path
+    threads: int = 2
+    batch: int = 256
+    kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
+    rates: list[float] = field(default_factory=list)
+    peak: float = 0  # MB
+    pss: float = 0  # MB
+
+    @property
+    def rate(self) -> float:
+        return statistics.median(self.rates)
+
+    @property
+    def spread(self) -> str:
+        return f"{min(self.rates):.0f}-{max(self.rates):.0f}"
+
+    @contextmanager
+    def process(self) -> Iterator[subprocess.Popen[str]]:
+        settings = {name: getattr(self, name) for name in ("who", "work", "threads", "batch")}
+        command = [sys.executable, "-m", "bench.worker", json.dumps({**settings, "root": str(self.root)})]
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+            )
+            try:
+                yield process
+            except ContestantError as error:
+                errors.seek(0)
+                raise ContestantError(f"{error}\n{errors.read()[-2000:]}") from None
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)  # a DataLoader's workers too
+                process.communicate()
+
+    def round(self, process: subprocess.Popen[str], seconds: float) -> None:
+        assert process.stdin
+        assert process.stdout
+        beside = subprocess.Popen([sys.executable, "-c", SPIN]) if self.kind == "beside" else None
+        try:
+            process.stdin.write(json.dumps({"kind": self.kind, "seconds": seconds}) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        finally:
+            if beside:
+                beside.kill()
+                beside.wait()
+        if not answer:
+            raise ContestantError(f"{self.who} {self.work}: the process ended")
+        result = json.loads(answer)
+        self.rates.append(result["rate"])
+        self.peak, self.pss = max(self.peak, result["peak"]), max(self.pss, result["pss"])
+
+
+def contest(contestants: Sequence[Contestant], rounds: int, seconds: float) -> None:
+    """Times all contestants; ``rates`` of each holds one figure per round afterwards."""
+    with ExitStack() as stack:
+        processes = [stack.enter_context(contestant.process()) for contestant in contestants]
+        for _ in range(rounds):
+            for contestant, process in zip(contestants, processes, strict=True):
+                contestant.round(process, seconds)
+
+
+def ratio(a: Contestant, b: Contestant) -> float:
+    """How many times faster a is: the median over the rounds, each compared with its neighbour in time."""
+    return statistics.median(x / y for x, y in zip(a.rates, b.rates, strict=True))

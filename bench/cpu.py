@@ -1,0 +1,146 @@
+"""`./dev bench cpu`: Penstock on CPUs beside DALI and DataLoaders over Pillow and OpenCV, in one run.
+
+Every table alternates its contestants round by round, each in a process of its own, and tells medians, the spread from
+the slowest to the fastest round, and the median of the rounds' ratios to DALI.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import machine
+from bench.contest import Contestant, contest, ratio
+from bench.photos import describe, photos
+
+RESULT = Path(__file__).parent / "results" / "cpu.md"
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.rounds, self.seconds, self.count = options.rounds, options.seconds, options.count
+
+    def rate_rows(self, work: str, set_name: str, loaders: bool) -> list[list[str]]:
+        root, batch = photos(set_name, self.count), 32 if set_name == "12mp" else 256
+        who = ["penstock", "dali", *(["pillow", "opencv"] if loaders else [])]
+        contestants = [Contestant(name, work, root, batch=batch) for name in who]
+        contest(contestants, self.rounds, self.seconds)
+        dali = contestants[1]
+        return [
+            [f"{work} {set_name}", c.who, f"{c.rate:.0f}", c.spread, f"{ratio(c, dali):.2f}"] for c in contestants
+        ]
+
+    def rates(self) -> Iterator[str]:
+        yield "Images per second, 2 threads (or 2 workers)."
+        for name in ("420", "444", "12mp"):
+            yield f"{name}: {describe(photos(name, self.count))}."
+        yield ""
+        rows = []
+        for work, sets, loaders in (
+            ("train", ("420", "444", "12mp"), True),
+            ("val", ("420", "444"), True),
+            ("random_resized_crop", ("420", "444"), False),
+            ("decode", ("420", "444"), False),
+            ("read", ("420",), False),
+        ):
+            for name in sets:
+                rows += self.rate_rows(work, name, loaders)
+        yield from table(["work", "who", "images/s", "spread", "times DALI"], rows)
+
+    def scaling(self) -> Iterator[str]:
+        rows = []
+        for work in ("train", "val", "decode"):
+            pairs = [Contestant(who, work, photos("420", self.count), n) for who in ("penstock", "dali") for n in (1, 2)]
+            contest(pairs, self.rounds, self.seconds)
+            for one, two in (pairs[:2], pairs[2:]):
+                rows.append([work, one.who, f"{one.rate:.0f}", f"{two.rate:.0f}", f"{ratio(two, one):.2f}"])
+        yield from table(["work (420)", "who", "1 thread", "2 threads", "times"], rows)
+
+    def busy(self) -> Iterator[str]:
+        yield "One loader thread. A second Python thread takes the batches, while a loop of pure Python runs all the time:"
+        yield "in the main thread of the same process, or in another process."
+        yield ""
+        rows = []
+        for who in ("penstock", "dali"):
+            root = photos("420", self.count)
+            pair = [Contestant(who, "train", root, 1, kind=kind) for kind in ("busy", "beside")]
+            contest(pair, self.rounds, self.seconds)
+            busy, beside = pair
+            rows.append([who, f"{busy.rate:.0f}", f"{beside.rate:.0f}", f"{100 * (ratio(busy, beside) - 1):+.1f} %"])
+        yield from table(["who", "same process", "another process", "difference"], rows)
+
+    def imports(self) -> Iterator[str]:
+        rows = []
+        for module in ("numpy", "penstock", "nvidia.dali"):
+            code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+            times = [
+                float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+                for _ in range(7)
+            ]
+            rows.append([module, f"{1000 * statistics.median(times):.0f}", f"{1000 * max(times):.0f}"])
+        yield from table(["import", "median ms", "slowest of 7"], rows)
+
+    def memory(self) -> Iterator[str]:
+        rows = []
+        for work in ("train", "val", "decode"):
+            pair = [Contestant(who, work, photos("420", self.count)) for who in ("penstock", "dali")]
+            contest(pair, 2, self.seconds)
+            for c in pair:
+                rows.append([work, c.who, f"{c.peak:.0f}", f"{c.peak / pair[1].peak:.2f}", f"{c.pss:.0f}"])
+        yield from table(["work (420, 2 threads)", "who", "peak RSS MB", "times DALI", "PSS MB"], rows)
+
+    def growth(self) -> Iterator[str]:
+        root, epochs = photos("demo", self.count), 200 if not self.count else 20
+        command = [sys.executable, "-m", "bench.growth", str(root), str(epochs)]
+        figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        yield f"PSS of the process through {epochs} epochs of {describe(root)}, PyTorch iterator, batch 128:"
+        yield ""
+        yield from table(["epoch", *(str(epoch) for epoch, _ in figures)], [["MB", *(f"{mb:.0f}" for _, mb in figures)]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./dev bench cpu")
+    parser.add_argument("sections", nargs="*", help="some of: rates scaling busy imports memory growth (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
+    parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
+    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048, and 48 large ones)")
+    options = parser.parse_args()
+    bench = Bench(options)
+    sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
+        "rates": ("Rates", bench.rates),
+        "scaling": ("From one thread to two", bench.scaling),
+        "busy": ("A busy main thread", bench.busy),
+        "imports": ("Import time", bench.imports),
+        "memory": ("Memory", bench.memory),
+        "growth": ("Memory over many epochs", bench.growth),
+    }
+    chosen = options.sections or list(sections)
+    if unknown := set(chosen) - set(sections):
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    lines = ["# Penstock on CPUs", "", *machine.describe(), machine.load() + " at the start", ""]
+    for title, body in (sections[name] for name in chosen):
+        lines += [f"## {title}", ""]
+        print(f"\n## {title}\n", flush=True)
+        for line in body():
+            print(line, flush=True)
+            lines.append(line)
+        lines.append("")
+    lines.append(machine.load() + " at the end")
+    if chosen == list(sections) and not options.count:  # a part of the tables never takes the place of all
+        RESULT.parent.mkdir(exist_ok=True)
+        RESULT.write_text("\n".join(lines) + "\n")
+        print(f"\nwritten: {RESULT}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""One contestant in a process of its own: sets up, then times a round whenever it is told to.
+
+Reads one line of JSON per round from standard input and answers with one; see Contestant in bench/contest.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
+
+
+def start(who: str, work: str, root: str, threads: int, batch: int) -> Callable[[], object]:
+    """What gives the contestant's next batch."""
+    if who in LIBRARIES:
+        from bench.pipelines import make
+
+        run: Callable[[], object] = make(LIBRARIES[who], work, root, threads, batch).run
+        return run
+    from bench.loaders import batches
+
+    loader = batches(who, work, root, threads, batch)
+    return lambda: next(loader)
+
+
+def rate(next_batch: Callable[[], object], batch: int, seconds: float) -> float:
+    """Images per second in a steady state: what was made ahead while nobody asked is thrown away first."""
+    for _ in range(4):
+        next_batch()
+    count, begin = 0, time.perf_counter()
+    while True:
+        next_batch()
+        count += batch
+        elapsed = time.perf_counter() - begin
+        if elapsed >= seconds and count >= 3 * batch:
+            return count / elapsed
+
+
+def busy_rate(next_batch: Callable[[], object], batch: int, seconds: float, *, spin: bool) -> float:
+    """The same with the batches taken by a second thread, while the main one runs pure Python (or sleeps)."""
+    results: list[float] = []
+    thread = threading.Thread(target=lambda: results.append(rate(next_batch, batch, seconds)))
+    thread.start()
+    while spin and thread.is_alive():
+        sum(i * i for i in range(1000))
+    thread.join()
+    return results[0]
+
+
+def memory() -> dict[str, float]:
+    """Megabytes of this process: the peak of the resident set, and its share of the memory in use (PSS) now."""
+
+    def field(path: str, name: str) -> float:
+        with open(path) as file:
+            return next(float(line.split()[1]) / 1024 for line in file if line.startswith(name + ":"))
+
+    return {"peak": field("/proc/self/status", "VmHWM"), "pss": field("/proc/self/smaps_rollup", "Pss")}
+
+
+def main() -> None:
+    settings: dict[str, Any] = json.loads(sys.argv[1])
+    next_batch = start(**settings)
+    batch: int = settings["batch"]
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order["kind"] == "plain":
+            value = rate(next_batch, batch, order["seconds"])
+        else:
+            value = busy_rate(next_batch, batch, order["seconds"], spin=order["kind"] == "busy")
+        print(json.dumps({"rate": value, **memory()}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

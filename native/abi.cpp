@@ -1,0 +1,275 @@
+// The C ABI over the C++ classes: converts, catches, nothing more.
+#include "penstock.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "run/executor.h"
+
+using namespace ps;
+
+struct ps_plan {
+  std::unique_ptr<Plan> plan = std::make_unique<Plan>();
+  Spec spec;                  // of the node to come
+  std::vector<int> args;
+};
+
+struct ps_executor {
+  std::unique_ptr<Executor> executor;
+  std::vector<std::pair<int, std::vector<Tensor>>> fed;
+  std::vector<BufferRef> copies;
+};
+
+struct ps_batch {
+  std::shared_ptr<Batch> batch;
+};
+
+namespace {
+
+thread_local Failure last;
+
+int failed(Failure f) {
+  last = std::move(f);
+  return -1;
+}
+
+template <class F> int guarded(F f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    return failed({e.kind, -1, -1, e.what(), ""});
+  } catch (const std::bad_alloc&) {
+    return failed({ErrorKind::memory, -1, -1, "the system refused memory", ""});
+  } catch (const std::exception& e) {
+    return failed({ErrorKind::internal, -1, -1, e.what(), ""});
+  }
+}
+
+Tensor from_c(const ps_tensor& c) {
+  Tensor t;
+  t.data = c.data;
+  t.dtype = DType(c.dtype);
+  t.shape.ndim = c.ndim;
+  std::copy(c.shape, c.shape + c.ndim, t.shape.dims);
+  t.layout = Layout(c.layout);
+  t.source = c.source;
+  return t;
+}
+
+ps_tensor to_c(const Tensor& t) {
+  ps_tensor c{};
+  c.data = t.data;
+  c.dtype = int32_t(t.dtype);
+  c.ndim = t.shape.ndim;
+  std::copy(t.shape.dims, t.shape.dims + t.shape.ndim, c.shape);
+  std::memcpy(c.layout, t.layout.axes, sizeof t.layout.axes);
+  c.source = t.source;
+  return c;
+}
+
+int set_arg(ps_plan* p, const char* name, ArgValue v) {
+  p->spec.args[name] = std::move(v);
+  return 0;
+}
+
+}  // namespace
+
+int ps_abi_version() { return PS_ABI_VERSION; }
+const char* ps_isa() { return PS_ISA; }
+
+void ps_error(ps_error_info* info) {
+  *info = {int32_t(last.kind), last.node, last.sample, last.message.c_str(), last.source.c_str()};
+}
+
+ps_plan* ps_plan_create() { return new ps_plan; }
+void ps_plan_destroy(ps_plan* p) { delete p; }
+int ps_plan_source(ps_plan* p) {
+  p->plan->constants.emplace_back();
+  return p->plan->add_source();
+}
+
+int ps_plan_constant(ps_plan* p, const ps_tensor* c) {
+  return guarded([&] {
+    const int v = ps_plan_source(p);
+    Tensor t = from_c(*c);
+    std::vector<uint8_t> memory(t.bytes() + kRowSlack);
+    if (t.bytes()) std::memcpy(memory.data(), c->data, t.bytes());
+    t.data = memory.data();
+    p->plan->constant_memory.push_back(std::move(memory));
+    p->plan->constants[size_t(v)] = t;
+    return v;
+  });
+}
+
+int ps_arg_integers(ps_plan* p, const char* name, const int64_t* v, int n) {
+  return set_arg(p, name, {std::vector<double>(v, v + n), std::vector<int64_t>(v, v + n), {}, -1});
+}
+int ps_arg_numbers(ps_plan* p, const char* name, const double* v, int n) {
+  return set_arg(p, name, {std::vector<double>(v, v + n), {}, {}, -1});
+}
+int ps_arg_strings(ps_plan* p, const char* name, const char* const* v, int n) {
+  return set_arg(p, name, {{}, {}, std::vector<std::string>(v, v + n), -1});
+}
+int ps_arg_bytes(ps_plan* p, const char* name, const char* v, int64_t n) {
+  return set_arg(p, name, {{}, {}, {std::string(v, size_t(n))}, -1});
+}
+int ps_arg_value(ps_plan* p, const char* name, int value) {
+  p->args.push_back(value);
+  return set_arg(p, name, {{}, {}, {}, int(p->args.size()) - 1});
+}
+
+int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs, uint64_t key,
+                 int flags) {
+  Spec spec = std::move(p->spec);
+  std::vector<int> args = std::move(p->args);
+  p->spec = {};
+  p->args = {};
+  return guarded([&] {
+    spec.num_outputs = num_outputs;
+    const int node = p->plan->add_node(kernel, std::move(spec), {inputs, inputs + num_inputs}, std::move(args), key, flags);
+    p->plan->constants.resize(p->plan->values.size());
+    const auto& outputs = p->plan->nodes[size_t(node)].outputs;
+    return outputs.empty() ? 0 : outputs[0];
+  });
+}
+
+int ps_plan_segment(ps_plan* p, const int32_t* nodes, const int32_t* sizes, int num_groups, int io) {
+  return guarded([&] {
+    std::vector<std::vector<int>> groups;
+    for (int g = 0; g < num_groups; nodes += sizes[g++]) groups.emplace_back(nodes, nodes + sizes[g]);
+    p->plan->add_segment(groups, io != 0);
+    return 0;
+  });
+}
+
+int ps_plan_outputs(ps_plan* p, const int32_t* values, int n) {
+  p->plan->outputs.assign(values, values + n);
+  return 0;
+}
+
+ps_executor* ps_executor_create(ps_plan* p, int threads, int io_threads, int depth, const int32_t* cpus, int num_cpus,
+                                const char* name) {
+  auto e = std::make_unique<ps_executor>();
+  const int rc = guarded([&] {
+    p->plan->finish();
+    Options o;
+    o.threads = threads;
+    o.io_threads = io_threads;
+    o.depth = depth;
+    o.cpus.assign(cpus, cpus + num_cpus);
+    o.name = name;
+    e->executor = std::make_unique<Executor>(std::move(p->plan), o);
+    return 0;
+  });
+  delete p;
+  return rc < 0 ? nullptr : e.release();
+}
+
+void ps_executor_destroy(ps_executor* e) { delete e; }
+
+int ps_executor_feed(ps_executor* e, int value, const ps_tensor* samples, int n, int copy) {
+  return guarded([&] {
+    std::vector<Tensor> tensors;
+    for (int i = 0; i < n; i++) tensors.push_back(from_c(samples[i]));
+    if (copy) {
+      size_t total = 0;
+      for (auto& t : tensors) total += t.bytes();
+      BufferRef memory = e->executor->pool()->take(total);
+      uint8_t* p = memory->data();
+      for (auto& t : tensors) {
+        if (t.bytes()) std::memcpy(p, t.data, t.bytes());
+        t.data = p;
+        p += t.bytes();
+      }
+      e->copies.push_back(memory);
+    }
+    e->fed.emplace_back(value, std::move(tensors));
+    return 0;
+  });
+}
+
+int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
+  std::vector<ps_tensor> samples(size_t(n), ps_tensor{});
+  for (int i = 0; i < n; i++) {
+    samples[size_t(i)].data = const_cast<int64_t*>(v + i);
+    samples[size_t(i)].dtype = int32_t(DType::i64);
+  }
+  return ps_executor_feed(e, value, samples.data(), n, 1);
+}
+
+int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs) {
+  auto fed = std::move(e->fed);
+  auto copies = std::move(e->copies);
+  e->fed.clear();
+  e->copies.clear();
+  return guarded([&] {
+    e->executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed), std::move(copies));
+    return 0;
+  });
+}
+
+ps_batch* ps_executor_wait(ps_executor* e, int timeout_ms, int* timed_out) {
+  std::shared_ptr<Batch> b;
+  *timed_out = 0;
+  if (guarded([&] { b = e->executor->wait(timeout_ms); return 0; }) < 0) return nullptr;
+  if (!b) {
+    *timed_out = 1;
+    return nullptr;
+  }
+  if (b->failed) {
+    failed(b->failure);
+    return nullptr;
+  }
+  return new ps_batch{b};
+}
+
+int ps_executor_pending(ps_executor* e) { return e->executor->pending(); }
+int ps_executor_cancel(ps_executor* e) {
+  return guarded([&] { e->executor->cancel(); return 0; });
+}
+
+int ps_executor_node_stats(ps_executor* e, int64_t* rows, int max_rows) {
+  const auto stats = e->executor->stats();
+  for (int i = 0; i < std::min(int(stats.size()), max_rows); i++) {
+    const NodeStats& s = stats[size_t(i)];
+    rows[3 * i] = s.setup_ns;
+    rows[3 * i + 1] = s.run_ns;
+    rows[3 * i + 2] = s.samples;
+  }
+  return int(stats.size());
+}
+
+int ps_executor_thread_stats(ps_executor* e, int64_t* rows, int max_rows) {
+  const auto busy = e->executor->busy();
+  for (int i = 0; i < std::min(int(busy.size()), max_rows); i++) {
+    rows[2 * i] = busy[size_t(i)].first;
+    rows[2 * i + 1] = busy[size_t(i)].second;
+  }
+  return int(busy.size());
+}
+
+int ps_executor_memory(ps_executor* e, int64_t* held, int64_t* peak) {
+  *held = int64_t(e->executor->pool()->held());
+  *peak = int64_t(e->executor->pool()->peak());
+  return 0;
+}
+
+int ps_executor_release_unused(ps_executor* e) {
+  e->executor->pool()->release_unused();
+  return 0;
+}
+
+int ps_batch_size(const ps_batch* b) { return b->batch->size; }
+
+int ps_batch_output(const ps_batch* b, int output, ps_tensor* samples) {
+  const size_t v = size_t(b->batch->plan->outputs[size_t(output)]);
+  const auto& tensors = b->batch->values[v];
+  bool uniform = true;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    uniform &= tensors[i].shape == tensors[0].shape;
+    samples[i] = to_c(tensors[i]);
+  }
+  return (b->batch->value_memory[v] ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
+}
+
+void ps_batch_destroy(ps_batch* b) { delete b; }

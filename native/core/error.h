@@ -1,0 +1,21 @@
+// What goes wrong in native code, on its way to the exception tree in penstock/errors.py.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace ps {
+
+// The numbers are part of the C ABI: penstock/errors.py maps them to classes.
+enum class ErrorKind : int {
+  internal = 1, argument = 2, type = 3, read = 4, decode = 5, memory = 6, unsupported = 7, stopped = 8,
+};
+
+struct Error : std::runtime_error {
+  ErrorKind kind;
+  Error(ErrorKind k, const std::string& what) : std::runtime_error(what), kind(k) {}
+};
+
+[[noreturn]] inline void fail(ErrorKind kind, const std::string& what) { throw Error(kind, what); }
+
+}  // namespace ps

@@ -1,0 +1,157 @@
+// What an operator is to the engine: setup() tells shapes, run() computes. Both see one sample; the engine calls
+// them on any thread, for any number of samples at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/philox.h"
+#include "core/rows.h"
+#include "core/tensor.h"
+
+namespace ps {
+
+// What one worker thread keeps for one operator: scratch, tables, a row stage.
+struct State {
+  virtual ~State() = default;
+};
+
+// One operator's view of one sample.
+struct Context {
+  int index = 0;                       // place in the batch
+  int64_t id = 0, epoch = 0;           // which sample of the data set, and the how-manieth time through it
+  uint64_t key = 0;                    // of the operator's random numbers
+  const Tensor* const* inputs = nullptr;
+  const Tensor* const* args = nullptr; // tensor arguments, in the order that the Spec says
+  Tensor* const* outputs = nullptr;
+  int num_inputs = 0, num_outputs = 0;
+  void* params = nullptr;              // params_size() bytes, written by setup() and read by run()
+  State* state = nullptr;              // this worker's, made by make_state()
+  Arena* scratch = nullptr;            // free to use until the call returns
+
+  const Tensor& in(int i) const { return *inputs[i]; }
+  Tensor& out(int i) const { return *outputs[i]; }
+  template <class P> P& param() const { return *static_cast<P*>(params); }
+  template <class S> S& st() const { return *static_cast<S*>(state); }
+  Philox random() const { return Philox(key, id, epoch); }
+};
+
+// The value of one argument: constants, or which of the node's argument inputs holds it for each sample.
+struct ArgValue {
+  std::vector<double> numbers;
+  std::vector<int64_t> integers;       // the same numbers, where all are whole (a double loses some of 64 bits)
+  std::vector<std::string> strings;
+  int input = -1;
+};
+
+double element(const Tensor& t, int64_t i);          // of any numeric type
+int64_t element_i64(const Tensor& t, int64_t i);
+
+// An argument with one or several numbers, constant or per sample.
+template <class T>
+class Arg {
+ public:
+  Arg() = default;
+  explicit Arg(const ArgValue* v) : given_(v != nullptr) {
+    if (!v) return;
+    input_ = v->input;
+    if (v->integers.size() == v->numbers.size())
+      for (int64_t x : v->integers) constant_.push_back(T(x));
+    else
+      for (double x : v->numbers) constant_.push_back(T(x));
+  }
+  bool given() const { return given_; }
+  bool per_sample() const { return input_ >= 0; }
+  int64_t size(const Context& c) const {
+    if (!given_) return 0;
+    return input_ < 0 ? int64_t(constant_.size()) : c.args[input_]->shape.volume();
+  }
+  T get(const Context& c, int64_t i = 0) const {
+    if (input_ < 0) return constant_[size_t(i)];
+    if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i));
+    else return T(element(*c.args[input_], i));
+  }
+  T get_or(const Context& c, T fallback) const { return given_ ? get(c) : fallback; }
+  // All numbers; one number stands for n equal ones.
+  void list(const Context& c, int64_t n, T* to) const {
+    const int64_t have = size(c);
+    if (have != 1 && have != n)
+      fail(ErrorKind::argument, "expected 1 or " + std::to_string(n) + " values, got " + std::to_string(have));
+    for (int64_t i = 0; i < n; i++) to[i] = get(c, have == 1 ? 0 : i);
+  }
+
+ private:
+  bool given_ = false;
+  int input_ = -1;
+  std::vector<T> constant_;
+};
+
+// A node's arguments by name, as penstock/op.py has checked and completed them (defaults are filled in there).
+class Spec {
+ public:
+  int num_inputs = 0, num_outputs = 1;
+  std::map<std::string, ArgValue, std::less<>> args;
+
+  const ArgValue* find(std::string_view name) const {
+    auto it = args.find(name);
+    return it == args.end() ? nullptr : &it->second;
+  }
+  template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(find(name)); }
+  // Constants.
+  bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback) != 0; }
+  int64_t integer(std::string_view name, int64_t fallback = 0) const;
+  double number(std::string_view name, double fallback = 0) const;
+  std::string string(std::string_view name, std::string fallback = "") const;
+  DType dtype(std::string_view name, DType fallback) const { return DType(integer(name, int64_t(fallback))); }
+};
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  // Writes dtype, shape and layout of the outputs, and the parameters for run(). May point an output's `data` at
+  // memory that outlives the batch (constants); the engine allocates the others.
+  virtual void setup(const Context& c) const = 0;
+  virtual void run(const Context& c) const = 0;
+  virtual size_t params_size() const { return 0; }
+  virtual std::unique_ptr<State> make_state() const { return nullptr; }
+};
+
+// An operator whose work on pictures can be a stage of a row pipeline (see core/rows.h). It runs so alone too,
+// which is why fused and unfused results are the same; run() is for what rows do not fit.
+class RowOperator : public Operator {
+ public:
+  virtual bool fits_rows(const Context& c) const = 0;   // after setup(): this sample's layout, type and parameters
+  // Sets the worker's stage (it lives in c.state) up for this sample, `in` and `out` too. Pictures inside a pipeline
+  // have no memory: only shapes may be looked at, but the output's memory where stores() is true.
+  virtual RowStage* begin(const Context& c) const = 0;
+  virtual RowFormat format(const Tensor& t) const;      // of interleaved pictures: the last three axes are H, W, C
+  // True: the stage writes the output tensor by itself (other layouts than interleaved), and ends the pipeline.
+  virtual bool stores() const { return false; }
+};
+
+// An operator that gives the rows of a picture: a decoder.
+class SourceOperator : public Operator {
+ public:
+  virtual void produce(const Context& c, const Window& window, RowSink& sink) const = 0;
+  void run(const Context& c) const override;            // the whole picture into the output
+};
+
+using Factory = std::unique_ptr<Operator> (*)(const Spec&);
+bool add_operator(const char* name, Factory make);
+std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec);
+
+// In a kernel header: PS_OPERATOR("crop", Crop), Crop being constructible from a Spec.
+#define PS_OPERATOR(name, Class)                                                                           \
+  namespace {                                                                                              \
+  [[maybe_unused]] const bool ps_registered_##Class = ::ps::add_operator(                                  \
+      name, [](const ::ps::Spec& s) -> std::unique_ptr<::ps::Operator> { return std::make_unique<Class>(s); }); \
+  }
+
+}  // namespace ps

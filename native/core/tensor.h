@@ -1,0 +1,71 @@
+// One sample of one value: where its elements are, their type, shape and layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace ps {
+
+// The numbers are those of DALI's DALIDataType: users pass them as plain integers too.
+enum class DType : int32_t {
+  none = -1, u8 = 0, u16, u32, u64, i8, i16, i32, i64, f16, f32, f64, boolean = 11,
+};
+
+constexpr size_t size_of(DType t) {
+  switch (t) {
+    case DType::u8: case DType::i8: case DType::boolean: return 1;
+    case DType::u16: case DType::i16: case DType::f16: return 2;
+    case DType::u32: case DType::i32: case DType::f32: return 4;
+    case DType::u64: case DType::i64: case DType::f64: return 8;
+    default: return 0;
+  }
+}
+
+constexpr bool is_float(DType t) { return t == DType::f16 || t == DType::f32 || t == DType::f64; }
+const char* name_of(DType t);   // "UINT8", as DALI prints it
+
+inline constexpr int kMaxDims = 12;
+
+struct Shape {
+  int32_t ndim = 0;
+  int64_t dims[kMaxDims] = {};
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> d) { for (int64_t v : d) dims[ndim++] = v; }
+  int64_t& operator[](int i) { return dims[i]; }
+  int64_t operator[](int i) const { return dims[i]; }
+  void push(int64_t d) { dims[ndim++] = d; }
+  int64_t volume() const { int64_t v = 1; for (int i = 0; i < ndim; i++) v *= dims[i]; return v; }
+  bool operator==(const Shape& o) const {
+    return ndim == o.ndim && std::memcmp(dims, o.dims, sizeof(int64_t) * size_t(ndim)) == 0;
+  }
+};
+std::string to_string(const Shape& s);   // "(375, 500, 3)"
+
+// Axis names such as "HWC"; empty where the axes have none.
+struct Layout {
+  char axes[kMaxDims + 1] = {};
+  Layout() = default;
+  Layout(std::string_view s) { std::memcpy(axes, s.data(), s.size() < kMaxDims ? s.size() : kMaxDims); }
+  Layout(const char* s) : Layout(std::string_view(s)) {}
+  std::string_view view() const { return axes; }
+  bool empty() const { return axes[0] == 0; }
+  int find(char axis) const { const char* p = axis ? std::strchr(axes, axis) : nullptr; return p ? int(p - axes) : -1; }
+  bool operator==(const Layout& o) const { return view() == o.view(); }
+};
+
+struct Tensor {
+  void* data = nullptr;
+  DType dtype = DType::none;
+  Shape shape;
+  Layout layout;
+  const char* source = nullptr;   // the file that it came from, for errors and source_info()
+
+  size_t bytes() const { return size_t(shape.volume()) * size_of(dtype); }
+  template <class T> T* as() const { return static_cast<T*>(data); }
+};
+
+}  // namespace ps

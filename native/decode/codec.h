@@ -1,0 +1,40 @@
+// What a picture format gives to the decoder above it. A format is one file, and one line of the table in image.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "decode/image.h"
+
+namespace ps {
+
+struct PictureRequest {
+  ImageType type;                 // RGB, BGR, GRAY or ANY_DATA (the channels as stored)
+  Window window;                  // in stored coordinates
+  bool fancy_upsampling, fast_idct;
+};
+
+// Decodes one format; one per worker thread, used for picture after picture.
+class PictureReader {
+ public:
+  virtual ~PictureReader() = default;
+  // Pushes the window's rows, interleaved, UINT8, or UINT16 (native byte order) where info.bits is above 8.
+  virtual void read(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
+                    RowSink& sink) = 0;
+};
+
+struct Codec {
+  const char* name;
+  bool (*sniff)(const uint8_t* data, size_t size);
+  ImageInfo (*peek)(const uint8_t* data, size_t size);
+  std::unique_ptr<PictureReader> (*make)();
+};
+
+extern const Codec jpeg_codec;
+extern const Codec png_codec;
+
+inline uint32_t be16(const uint8_t* p) { return uint32_t(p[0]) << 8 | p[1]; }
+inline uint32_t be32(const uint8_t* p) { return be16(p) << 16 | be16(p + 2); }
+
+}  // namespace ps

@@ -1,0 +1,99 @@
+#include "decode/image.h"
+
+#include <iterator>
+#include <string>
+
+#include "core/error.h"
+#include "decode/codec.h"
+
+namespace ps {
+namespace {
+
+// The first whose sniff() agrees is it.
+constexpr const Codec* kCodecs[] = {&jpeg_codec, &png_codec};
+
+std::string known_formats() {
+  std::string names;
+  for (const Codec* c : kCodecs) names += (names.empty() ? "" : " or ") + std::string(c->name);
+  return names;
+}
+
+std::string first_bytes(const uint8_t* data, size_t size) {
+  static const char hex[] = "0123456789abcdef";
+  std::string text = "'";
+  for (size_t i = 0; i < size && i < 8; i++) {
+    if (data[i] >= 32 && data[i] < 127 && data[i] != '\\') text += char(data[i]);
+    else text += {'\\', 'x', hex[data[i] >> 4], hex[data[i] & 15]};
+  }
+  return text + "'";
+}
+
+}  // namespace
+
+ImageInfo peek(const uint8_t* data, size_t size) {
+  if (size == 0) fail(ErrorKind::decode, "the file is empty");
+  for (const Codec* codec : kCodecs) {
+    if (!codec->sniff(data, size)) continue;
+    ImageInfo info = codec->peek(data, size);
+    info.codec = codec;
+    if (info.width <= 0 || info.height <= 0)
+      fail(ErrorKind::decode, std::string("the ") + codec->name + " header says " + std::to_string(info.width) +
+           " x " + std::to_string(info.height) + " pixels");
+    return info;
+  }
+  fail(ErrorKind::decode, "not a " + known_formats() + " picture (starts with " + first_bytes(data, size) + ")");
+}
+
+void check_size(const ImageInfo& info, int64_t max_pixels) {
+  if (info.height > max_pixels / info.width)
+    fail(ErrorKind::decode, "the picture has " + std::to_string(info.width) + " x " + std::to_string(info.height) +
+         " pixels, more than the limit of " + std::to_string(max_pixels) + " (PENSTOCK_MAX_PIXELS)");
+}
+
+RowFormat output_format(const ImageInfo& info, const DecodeOptions& options) {
+  RowFormat f{info.width, info.height, info.channels, options.dtype};
+  if (Orientation(options.orientation(info)).swap) std::swap(f.width, f.height);
+  if (options.type == ImageType::gray) f.channels = 1;
+  else if (options.type != ImageType::any) f.channels = 3;
+  return f;
+}
+
+ImageDecoder::ImageDecoder() : readers_(std::size(kCodecs)) {}
+ImageDecoder::~ImageDecoder() = default;
+
+PictureReader& ImageDecoder::reader(const Codec& codec) {
+  size_t i = 0;
+  while (kCodecs[i] != &codec) i++;
+  if (!readers_[i]) readers_[i] = codec.make();
+  return *readers_[i];
+}
+
+void ImageDecoder::decode(const uint8_t* data, size_t size, const ImageInfo& info, const DecodeOptions& options,
+                          const Window& window, RowSink& sink) {
+  check_size(info, options.max_pixels);
+  if (window.width() <= 0 || window.height() <= 0) return;
+  const Orientation orientation(options.orientation(info));
+  const bool to_ycbcr = options.type == ImageType::ycbcr;
+  const DType stored = info.bits > 8 ? DType::u16 : DType::u8;
+  RowFormat format = output_format(info, options);
+  format.dtype = stored;
+
+  RowSink* end = &sink;
+  if (PixelConverter::needed(stored, options.dtype, to_ycbcr)) {
+    converter_.begin(window.width(), format.channels, stored, options.dtype, to_ycbcr, sink);
+    end = &converter_;
+  }
+  PictureRequest request{to_ycbcr ? ImageType::rgb : options.type, window, options.fancy_upsampling,
+                         options.fast_idct};
+  PictureReader& codec = reader(*info.codec);
+  if (orientation.upright()) {
+    codec.read(data, size, info, request, *end);
+    return;
+  }
+  request.window = orientation.to_stored(window, info.width, info.height);
+  orienter_.begin(request.window, format);
+  codec.read(data, size, info, request, orienter_);
+  orienter_.finish(orientation, window, *end);
+}
+
+}  // namespace ps

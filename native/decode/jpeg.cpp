@@ -1,0 +1,101 @@
+// JPEG: the header, and the choice between the decoder of our own and libjpeg.
+#include "decode/jpeg.h"
+
+#include <cstring>
+
+#include "core/error.h"
+#include "decode/exif.h"
+#include "decode/jpeg/decoder.h"
+
+namespace ps {
+namespace {
+
+enum Marker : uint8_t { kTEM = 0x01, kRST0 = 0xD0, kSOI = 0xD8, kEOI = 0xD9, kSOS = 0xDA, kAPP1 = 0xE1 };
+
+bool is_start_of_frame(uint8_t m) { return m >= 0xC0 && m <= 0xCF && m != 0xC4 && m != 0xC8 && m != 0xCC; }
+
+bool sniff(const uint8_t* data, size_t size) {
+  return size >= 3 && data[0] == 0xFF && data[1] == kSOI && data[2] == 0xFF;
+}
+
+ImageInfo peek_jpeg(const uint8_t* data, size_t size) {
+  ImageInfo info;
+  size_t at = 2;
+  for (;;) {
+    while (at < size && data[at] != 0xFF) at++;    // libjpeg skips such bytes too
+    while (at < size && data[at] == 0xFF) at++;    // fill bytes
+    if (at >= size) break;
+    const uint8_t marker = data[at++];
+    if (marker == 0 || marker == kTEM || (marker >= kRST0 && marker <= kSOI)) continue;
+    if (marker == kEOI || marker == kSOS) break;
+    if (size - at < 2) break;
+    const size_t length = be16(data + at);
+    if (length < 2 || size - at < length) break;
+    const uint8_t* body = data + at + 2;
+    const size_t bytes = length - 2;
+    if (is_start_of_frame(marker) && bytes >= 6 && info.width == 0) {
+      info.bits = body[0];
+      info.height = be16(body + 1);
+      info.width = be16(body + 3);
+      info.channels = body[5];
+      if (info.width == 0 || info.height == 0) return info;
+    } else if (marker == kAPP1 && bytes > 6 && std::memcmp(body, "Exif\0\0", 6) == 0 && info.orientation == 1) {
+      info.orientation = exif_orientation(body + 6, bytes - 6);
+    }
+    at += length;
+  }
+  if (info.width == 0) fail(ErrorKind::decode, "truncated JPEG: it ends before its frame header");
+  return info;
+}
+
+// Passes on only the rows that have not been passed on yet: when a scan turns out broken half-way, libjpeg starts
+// over, and what it gives for the rows above the fault is what has been given already.
+class Resume : public RowSink {
+ public:
+  explicit Resume(RowSink& sink) : sink_(sink) {}
+  void* place(int64_t y) override { return y > last_ ? sink_.place(y) : nullptr; }
+  void push(int64_t y, const void* row) override {
+    if (y <= last_) return;
+    last_ = y;
+    sink_.push(y, row);
+  }
+
+ private:
+  RowSink& sink_;
+  int64_t last_ = -1;
+};
+
+jpeg::Color color_of(ImageType type, const jpeg::Header& header) {
+  switch (type) {
+    case ImageType::gray: return jpeg::Color::GRAY;
+    case ImageType::bgr: return jpeg::Color::BGR;
+    case ImageType::any: return header.components == 1 ? jpeg::Color::GRAY : jpeg::Color::RGB;
+    default: return jpeg::Color::RGB;
+  }
+}
+
+class JpegReader : public PictureReader {
+ public:
+  void read(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
+            RowSink& sink) override {
+    Resume resume(sink);
+    if (!request.fast_idct && jpeg::parse(data, size, header_) && header_.supported &&
+        header_.width == info.width && header_.height == info.height &&
+        decoder_.decode(data, size, header_, request.window, color_of(request.type, header_),
+                        request.fancy_upsampling, resume) == jpeg::Status::ok)
+      return;
+    library_.read(data, size, request, resume);
+  }
+
+ private:
+  jpeg::Header header_;
+  jpeg::Decoder decoder_;
+  LibJpeg library_;
+};
+
+}  // namespace
+
+const Codec jpeg_codec{"JPEG", sniff, peek_jpeg,
+                       [] { return std::unique_ptr<PictureReader>(std::make_unique<JpegReader>()); }};
+
+}  // namespace ps

@@ -1,0 +1,27 @@
+// JPEG: what its two decoders share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/rows.h"
+#include "decode/codec.h"
+
+namespace ps {
+
+// libjpeg(-turbo): decodes every kind of JPEG that there is, in the way that defines what is right. In own objects:
+// libjpeg reports errors by longjmp, and destroying what it left half done is this class's business.
+class LibJpeg {
+ public:
+  LibJpeg();
+  ~LibJpeg();
+  LibJpeg(const LibJpeg&) = delete;
+  LibJpeg& operator=(const LibJpeg&) = delete;
+  void read(const uint8_t* data, size_t size, const PictureRequest& request, RowSink& sink);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ps

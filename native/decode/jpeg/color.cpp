@@ -1,0 +1,128 @@
+#include "decode/jpeg/color.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace ps::jpeg {
+namespace {
+
+// Shuffles that spread 16 samples of each of three planes over 48 bytes: byte i comes from sample i / 3 of plane i % 3.
+struct Spread {
+  alignas(16) int8_t index[3][3][16];   // [third of the output][plane]
+  constexpr Spread() : index{} {
+    for (int i = 0; i < 48; i++)
+      for (int plane = 0; plane < 3; plane++) index[i / 16][plane][i % 16] = int8_t(i % 3 == plane ? i / 3 : -1);
+  }
+};
+constexpr Spread kSpread;
+
+void store_pixels(__m128i a, __m128i b, __m128i c, uint8_t* out) {
+  const __m128i planes[3] = {a, b, c};
+  for (int third = 0; third < 3; third++) {
+    __m128i bytes = _mm_setzero_si128();
+    for (int p = 0; p < 3; p++)
+      bytes = _mm_or_si128(bytes, _mm_shuffle_epi8(planes[p], _mm_load_si128(reinterpret_cast<const __m128i*>(
+                                                                  kSpread.index[third][p]))));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out) + third, bytes);
+  }
+}
+
+#if defined(__AVX2__)
+constexpr int kStep = 32;
+using Vec = __m256i;
+#define PS_V(name) _mm256_##name
+Vec load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const Vec*>(p)); }
+void store(Vec a, Vec b, Vec c, uint8_t* out) {
+  store_pixels(_mm256_castsi256_si128(a), _mm256_castsi256_si128(b), _mm256_castsi256_si128(c), out);
+  store_pixels(_mm256_extracti128_si256(a, 1), _mm256_extracti128_si256(b, 1), _mm256_extracti128_si256(c, 1), out + 48);
+}
+Vec zero() { return _mm256_setzero_si256(); }
+#else
+constexpr int kStep = 16;
+using Vec = __m128i;
+#define PS_V(name) _mm_##name
+Vec load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const Vec*>(p)); }
+void store(Vec a, Vec b, Vec c, uint8_t* out) { store_pixels(a, b, c, out); }
+Vec zero() { return _mm_setzero_si128(); }
+#endif
+
+// libjpeg's factors times 2^16, brought into the range of int16 by whole multiples of 2^16:
+// 1.402 = 1 + 26345 / 2^16, 1.772 = 2 - 14942 / 2^16, 0.71414 = 1 - 18734 / 2^16, 0.34414 = 22554 / 2^16.
+constexpr int kRedCr = 26345, kBlueCb = -14942, kGreenCb = -22554, kGreenCr = 18734;
+
+struct Rgb { Vec r, g, b; };
+
+// y and the chroma (already less 128) as 16-bit lanes.
+Rgb convert(Vec y, Vec cb, Vec cr) {
+  auto rounded_product = [](Vec twice, int factor) {   // (twice / 2 * factor + 2^15) >> 16
+    Vec high = PS_V(mulhi_epi16)(twice, PS_V(set1_epi16)(short(factor)));
+    return PS_V(srai_epi16)(PS_V(add_epi16)(high, PS_V(set1_epi16)(1)), 1);
+  };
+  Vec cb2 = PS_V(add_epi16)(cb, cb), cr2 = PS_V(add_epi16)(cr, cr);
+  Vec red = PS_V(add_epi16)(cr, rounded_product(cr2, kRedCr));
+  Vec blue = PS_V(add_epi16)(cb2, rounded_product(cb2, kBlueCb));
+  Vec factors = PS_V(set1_epi32)(int(uint32_t(uint16_t(kGreenCb)) | uint32_t(uint16_t(kGreenCr)) << 16));
+  Vec half = PS_V(set1_epi32)(1 << 15);
+  auto green_part = [&](Vec pairs) {
+    return PS_V(srai_epi32)(PS_V(add_epi32)(PS_V(madd_epi16)(pairs, factors), half), 16);
+  };
+  Vec green = PS_V(packs_epi32)(green_part(PS_V(unpacklo_epi16)(cb, cr)), green_part(PS_V(unpackhi_epi16)(cb, cr)));
+  green = PS_V(sub_epi16)(green, cr);
+  return {PS_V(add_epi16)(y, red), PS_V(add_epi16)(y, green), PS_V(add_epi16)(y, blue)};
+}
+
+void convert_step(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, bool bgr, uint8_t* out) {
+  Vec middle = PS_V(set1_epi16)(128), luma = load(y), blue = load(cb), red = load(cr);
+  auto centred = [&](Vec wide) { return PS_V(sub_epi16)(wide, middle); };
+  Rgb low = convert(PS_V(unpacklo_epi8)(luma, zero()), centred(PS_V(unpacklo_epi8)(blue, zero())),
+                    centred(PS_V(unpacklo_epi8)(red, zero())));
+  Rgb high = convert(PS_V(unpackhi_epi8)(luma, zero()), centred(PS_V(unpackhi_epi8)(blue, zero())),
+                     centred(PS_V(unpackhi_epi8)(red, zero())));
+  Vec r = PS_V(packus_epi16)(low.r, high.r), g = PS_V(packus_epi16)(low.g, high.g), b = PS_V(packus_epi16)(low.b, high.b);
+  bgr ? store(b, g, r, out) : store(r, g, b, out);
+}
+
+// Runs step(i, to) over n pixels in steps of kStep; what would go past the end is written aside first.
+template <class Step>
+void for_steps(int n, uint8_t* out, Step step) {
+  int i = 0;
+  for (; i + kStep <= n; i += kStep) step(i, out + 3 * i);
+  if (i < n) {
+    uint8_t rest[3 * kStep];
+    step(i, rest);
+    std::memcpy(out + 3 * i, rest, size_t(3 * (n - i)));
+  }
+}
+
+}  // namespace
+
+void ycc_to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, int n, bool bgr, uint8_t* out) {
+  if (bgr)
+    for_steps(n, out, [=](int i, uint8_t* to) { convert_step(y + i, cb + i, cr + i, true, to); });
+  else
+    for_steps(n, out, [=](int i, uint8_t* to) { convert_step(y + i, cb + i, cr + i, false, to); });
+}
+
+void interleave(const uint8_t* a, const uint8_t* b, const uint8_t* c, int n, uint8_t* out) {
+  for_steps(n, out, [=](int i, uint8_t* to) { store(load(a + i), load(b + i), load(c + i), to); });
+}
+
+void rgb_to_gray(const uint8_t* r, const uint8_t* g, const uint8_t* b, int n, uint8_t* out) {
+  for (int i = 0; i < n; i++) out[i] = uint8_t((19595 * r[i] + 38470 * g[i] + 7471 * b[i] + (1 << 15)) >> 16);
+}
+
+void rgb_to_studio_ycc(uint8_t* pixels, int n) {
+  auto rounded = [](float v) { return uint8_t(int(v + 0.5f)); };
+  for (int i = 0; i < n; i++) {
+    uint8_t* p = pixels + 3 * i;
+    float r = p[0], g = p[1], b = p[2];
+    p[0] = rounded(16.0f + 0.25678824f * r + 0.50412941f * g + 0.09790588f * b);
+    p[1] = rounded(128.0f - 0.14822290f * r - 0.29099279f * g + 0.43921569f * b);
+    p[2] = rounded(128.0f + 0.43921569f * r - 0.36778831f * g - 0.07142737f * b);
+  }
+}
+
+}  // namespace ps::jpeg

@@ -1,0 +1,223 @@
+#include "decode/jpeg/decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "decode/jpeg/entropy.h"
+#include "decode/jpeg/idct.h"
+#include "decode/jpeg/plane.h"
+#include "decode/jpeg/segments.h"
+
+namespace ps::jpeg {
+
+class Decoder::Impl {
+ public:
+  Status decode(const uint8_t* data, size_t size, const Header& header, const Window& window, Color color, bool fancy,
+                RowSink& sink) {
+    h_ = &header;
+    window_ = window;
+    color_ = color;
+    start_planes(fancy);
+    start_blocks();
+    segments_.start(data + header.scan, size - header.scan);
+    segment_ = -1;
+    int next_row = int(window.y0);
+    for (int row = rows_.begin; row < rows_.end; row++) {
+      if (!seek(int64_t(row) * header.mcus_per_row() + columns_.begin) || !decode_mcu_row(row)) return Status::inconsistent;
+      int ready = int(window.y1);
+      for (int i = 0; i < header.components; i++)
+        if (!plane_[i].block_rows.empty()) ready = std::min(ready, plane_[i].rows_ready(row));
+      for (; next_row < ready; next_row++) push(next_row, sink);
+    }
+    return Status::ok;
+  }
+
+ private:
+  // One block of an MCU.
+  struct Block {
+    int component, x, y;   // place among the component's blocks of this MCU
+    const DcTable* dc;
+    const AcTable* ac;
+  };
+
+  void start_planes(bool fancy) {
+    columns_ = {1 << 30, 0}, rows_ = {1 << 30, 0};
+    bool luma_only = color_ == Color::GRAY && h_->ycc;
+    for (int i = 0; i < h_->components; i++) {
+      Plane& plane = plane_[i];
+      plane.start(*h_, i, window_, i == 0 || !luma_only, fancy);
+      if (plane.block_rows.empty()) continue;
+      columns_ = {std::min(columns_.begin, plane.mcu_columns.begin), std::max(columns_.end, plane.mcu_columns.end)};
+      rows_ = {std::min(rows_.begin, plane.mcu_rows.begin), std::max(rows_.end, plane.mcu_rows.end)};
+    }
+    for (int i = 0; i < h_->components; i++) plane_[i].allocate(columns_);
+  }
+
+  void start_blocks() {
+    block_count_ = 0;
+    size_t groups = 0;
+    for (int i = 0; i < h_->components; i++) {
+      const Component& c = h_->component[i];
+      const DcTable* dc = &dc_tables_.get(h_->dc[c.dc]);
+      const AcTable* ac = &ac_tables_.get(h_->ac[c.ac]);
+      for (int y = 0; y < c.v; y++)
+        for (int x = 0; x < c.h; x++) blocks_[block_count_++] = {i, x, y, dc, ac};
+      first_group_[i] = groups;
+      groups += size_t(c.h * c.v);
+    }
+    coefficients_.resize(groups * kGroupCoefficients);
+    needed_columns_.resize(size_t(columns_.end - columns_.begin));
+    for (int m = columns_.begin; m < columns_.end; m++)
+      needed_columns_[size_t(m - columns_.begin)] = needed([&](const Block& b, const Plane& plane) {
+        return plane.block_columns.has(m * plane.h + b.x);
+      });
+  }
+
+  // A bit for each block of an MCU.
+  template <class Test>
+  uint32_t needed(Test test) const {
+    uint32_t bits = 0;
+    for (int b = 0; b < block_count_; b++) bits |= uint32_t(test(blocks_[b], plane_[blocks_[b].component])) << b;
+    return bits;
+  }
+
+  bool open_segment(int64_t number) {
+    if (!segments_.open(number)) return false;
+    segment_ = number;
+    mcu_ = number * h_->restart_interval;
+    segment_end_ = h_->restart_interval ? mcu_ + h_->restart_interval : INT64_MAX;
+    bits_.start(segments_.begin());
+    std::fill(std::begin(prediction_), std::end(prediction_), 0u);
+    return true;
+  }
+
+  int64_t bits_left() const { return (segments_.end() - segments_.begin()) * 8 - bits_.bits_from(segments_.begin()); }
+
+  // Before each MCU: goes on to the next segment where one ends, which must have been used up to its last byte.
+  bool at_mcu() {
+    if (mcu_ < segment_end_) return true;
+    return bits_left() >= 0 && bits_left() < 8 && open_segment(segment_ + 1);
+  }
+
+  // Goes to an MCU without keeping what lies before it, except DC predictions.
+  bool seek(int64_t target) {
+    int64_t segment = h_->restart_interval ? target / h_->restart_interval : 0;
+    if (segment != segment_ && !open_segment(segment)) return false;
+    Bits bits = bits_;
+    for (; mcu_ < target; mcu_++) {
+      for (int b = 0; b < block_count_; b++)
+        if (!skip_block(bits, *blocks_[b].dc, *blocks_[b].ac, prediction_[blocks_[b].component])) return false;
+      if (bits.next > segments_.end() + 16) return false;
+    }
+    bits_ = bits;
+    return bits_left() >= 0;
+  }
+
+  bool decode_mcu_row(int row) {
+    uint32_t in_row = needed([&](const Block& b, const Plane& plane) { return plane.block_rows.has(row * plane.v + b.y); });
+    for (int column = columns_.begin; column < columns_.end; column += kGroup) {
+      std::fill(coefficients_.begin(), coefficients_.end(), int16_t(0));
+      std::fill(std::begin(last_), std::end(last_), 0);
+      int count = std::min(kGroup, columns_.end - column);
+      for (int m = 0; m < count; m++, mcu_++)
+        if (!at_mcu() || !decode_mcu(m, in_row & needed_columns_[size_t(column + m - columns_.begin)])) return false;
+      transform(row, column);
+    }
+    for (int i = 0; i < h_->components; i++)
+      if (plane_[i].mcu_rows.has(row)) plane_[i].finish_mcu_row(row);
+    return bits_left() >= 0;
+  }
+
+  // The m-th MCU of a group.
+  bool decode_mcu(int m, uint32_t needed) {
+    Bits bits = bits_;
+    for (int b = 0; b < block_count_; b++) {
+      const Block& block = blocks_[b];
+      uint32_t& prediction = prediction_[block.component];
+      if (needed >> b & 1) {
+        int h = h_->component[block.component].h, x = m * h + block.x;
+        size_t group = first_group_[block.component] + size_t(block.y * h + x / kGroup);
+        int16_t* to = &coefficients_[group * kGroupCoefficients + size_t(x % kGroup * 8)];
+        int last = decode_block(bits, *block.dc, *block.ac, prediction, kPlace.data(), to);
+        if (last == kBroken) return false;
+        last_[group] = std::max(last_[group], last);
+      } else if (!skip_block(bits, *block.dc, *block.ac, prediction)) {
+        return false;
+      }
+    }
+    bits_ = bits;
+    return bits.next <= segments_.end() + 16;
+  }
+
+  void transform(int row, int column) {
+    for (int i = 0; i < h_->components; i++) {
+      Plane& plane = plane_[i];
+      if (!plane.mcu_rows.has(row)) continue;
+      const uint16_t* quant = h_->quant[h_->component[i].quant];
+      size_t group = first_group_[i];
+      for (int y = 0; y < plane.v; y++)
+        for (int x = 0; x < plane.h; x++, group++)
+          idct(&coefficients_[group * kGroupCoefficients], quant, last_[group],
+               plane.at((row * plane.v + y) * 8, column * plane.h * 8 + x * 8 * kGroup), plane.stride());
+    }
+  }
+
+  void push(int y, RowSink& sink) {
+    int n = int(window_.width());
+    uint8_t* to = static_cast<uint8_t*>(sink.place(y));
+    const uint8_t* first = plane_[0].row(y);
+    bool one = h_->components == 1;
+    if (color_ == Color::GRAY && (one || h_->ycc)) {
+      if (to) std::memcpy(to, first, size_t(n));
+      return sink.push(y, to ? to : first);
+    }
+    if (!to) {
+      pixels_.resize(std::max(pixels_.size(), size_t(n * channels(color_)) + kRowSlack));
+      to = pixels_.data();
+    }
+    const uint8_t* second = one ? first : plane_[1].row(y);
+    const uint8_t* third = one ? first : plane_[2].row(y);
+    if (color_ == Color::GRAY)
+      rgb_to_gray(first, second, third, n, to);
+    else if (h_->ycc)
+      ycc_to_rgb(first, second, third, n, color_ == Color::BGR, to);
+    else if (color_ == Color::BGR)
+      interleave(third, second, first, n, to);
+    else
+      interleave(first, second, third, n, to);
+    if (color_ == Color::YCbCr) rgb_to_studio_ycc(to, n);
+    sink.push(y, to);
+  }
+
+  const Header* h_ = nullptr;
+  Window window_;
+  Color color_ = Color::RGB;
+  TableCache<DcTable> dc_tables_;
+  TableCache<AcTable> ac_tables_;
+  Plane plane_[kMaxComponents];
+  Range columns_, rows_;   // of MCUs that are decoded
+
+  Block blocks_[kMaxBlocksInMcu];
+  int block_count_ = 0;
+  std::vector<uint32_t> needed_columns_;
+  size_t first_group_[kMaxComponents] = {};
+  std::vector<int16_t> coefficients_;   // of kGroup MCUs
+  int last_[kMaxBlocksInMcu] = {};      // for each group, the highest index of a coefficient
+
+  Segments segments_;
+  int64_t segment_ = -1, segment_end_ = 0, mcu_ = 0;
+  Bits bits_;
+  uint32_t prediction_[kMaxComponents] = {};
+  std::vector<uint8_t> pixels_;
+};
+
+Decoder::Decoder() : impl_(std::make_unique<Impl>()) {}
+Decoder::~Decoder() = default;
+
+Status Decoder::decode(const uint8_t* data, size_t size, const Header& header, const Window& window, Color color,
+                       bool fancy_upsampling, RowSink& sink) {
+  return impl_->decode(data, size, header, window, color, fancy_upsampling, sink);
+}
+
+}  // namespace ps::jpeg

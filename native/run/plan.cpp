@@ -1,0 +1,72 @@
+#include "run/plan.h"
+
+#include <algorithm>
+
+namespace ps {
+
+int Plan::add_source() {
+  values.push_back({-1, 0, true, true});
+  return int(values.size()) - 1;
+}
+
+int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key,
+                   int flags) {
+  Node n;
+  n.kernel = kernel;
+  spec.num_inputs = int(inputs.size());
+  n.op = make_operator(kernel, spec);
+  n.inputs = std::move(inputs);
+  n.args = std::move(args);
+  n.key = key;
+  n.early = flags & kEarly;
+  n.alias = flags & kAlias;
+  n.io = flags & kIo;
+  n.params_at = params_bytes;
+  params_bytes += (n.op->params_size() + 63) / 64 * 64;
+  for (int k = 0; k < spec.num_outputs; k++) {
+    n.outputs.push_back(int(values.size()));
+    values.push_back({int(nodes.size()), k, false, false});
+  }
+  nodes.push_back(std::move(n));
+  return int(nodes.size()) - 1;
+}
+
+void Plan::add_segment(const std::vector<std::vector<int>>& groups, bool io) {
+  Segment s;
+  s.io = io;
+  for (const auto& g : groups) {
+    s.nodes.insert(s.nodes.end(), g.begin(), g.end());
+    if (nodes[size_t(g[0])].early) continue;
+    Group group{g, false};
+    group.rows = std::all_of(g.begin(), g.end(), [&](int n) {
+      const Operator* op = nodes[size_t(n)].op.get();
+      return dynamic_cast<const RowOperator*>(op) || (n == g[0] && dynamic_cast<const SourceOperator*>(op));
+    });
+    s.groups.push_back(std::move(group));
+  }
+  std::sort(s.nodes.begin(), s.nodes.end());   // nodes are numbered in topological order
+  segments.push_back(std::move(s));
+}
+
+// A value outlives its segment's run if it is an output or somebody in a later segment reads it.
+void Plan::finish() {
+  std::vector<size_t> home(nodes.size());
+  for (size_t s = 0; s < segments.size(); s++)
+    for (int n : segments[s].nodes) home[size_t(n)] = s;
+  for (int v : outputs) values[size_t(v)].kept = true;
+  for (size_t n = nodes.size(); n-- > 0;) {    // backwards: what an alias keeps, its input keeps
+    const Node& node = nodes[n];
+    auto reads = [&](int v) {
+      Value& value = values[size_t(v)];
+      if (!value.fed && home[size_t(value.node)] != home[n]) value.kept = true;
+    };
+    std::for_each(node.inputs.begin(), node.inputs.end(), reads);
+    std::for_each(node.args.begin(), node.args.end(), reads);
+    if (node.alias && values[size_t(node.outputs[0])].kept) values[size_t(node.inputs[0])].kept = true;
+  }
+  for (size_t v = 0; v < values.size(); v++)
+    if (values[v].kept && !values[v].fed) segments[home[size_t(values[v].node)]].kept.push_back(int(v));
+  constants.resize(values.size());
+}
+
+}  // namespace ps

@@ -1,0 +1,206 @@
+#include "run/worker.h"
+
+#include <stdexcept>
+
+#include "rows/memory_rows.h"
+
+namespace ps {
+namespace {
+
+// Pointers of all contexts of one group live side by side; this is far more than any group needs.
+constexpr size_t kMaxPointers = 4096;
+
+struct Blamed {
+  Failure failure;
+};
+
+}  // namespace
+
+Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index)
+    : stats(plan.nodes.size()), plan_(plan), pool_(pool), index_(index), scratch_(pool), local_(pool) {
+  for (const Node& n : plan.nodes) states_.push_back(n.op->make_state());
+  in_.reserve(kMaxPointers);
+  args_.reserve(kMaxPointers);
+  out_.reserve(kMaxPointers);
+}
+
+Context Worker::context(Batch& batch, int index, int sample) {
+  const Node& node = plan_.nodes[size_t(index)];
+  if (in_.size() + node.inputs.size() > kMaxPointers || args_.size() + node.args.size() > kMaxPointers ||
+      out_.size() + node.outputs.size() > kMaxPointers)
+    fail(ErrorKind::internal, "too many values in one group");
+  auto tensor = [&](int v) { return &batch.values[size_t(v)][size_t(sample)]; };
+  Context c;
+  c.index = sample;
+  c.id = batch.ids[size_t(sample)];
+  c.epoch = batch.epochs[size_t(sample)];
+  c.key = node.key;
+  c.inputs = in_.data() + in_.size();
+  c.args = args_.data() + args_.size();
+  c.outputs = out_.data() + out_.size();
+  for (int v : node.inputs) in_.push_back(tensor(v));
+  for (int v : node.args) args_.push_back(tensor(v));
+  for (int v : node.outputs) out_.push_back(tensor(v));
+  c.num_inputs = int(node.inputs.size());
+  c.num_outputs = int(node.outputs.size());
+  c.params = batch.params.data() + size_t(sample) * plan_.params_bytes + node.params_at;
+  c.state = states_[size_t(index)].get();
+  c.scratch = &scratch_;
+  return c;
+}
+
+// Rethrows what is being handled as a Failure with the node, the sample and its file.
+void Worker::blame(const Batch& batch, int node, int sample) {
+  Failure f;
+  f.node = node;
+  f.sample = sample;
+  for (const std::vector<int>* list : {&plan_.nodes[size_t(node)].inputs, &plan_.nodes[size_t(node)].outputs})
+    for (int v : *list)
+      if (const char* s = batch.values[size_t(v)][size_t(sample)].source; s && f.source.empty()) f.source = s;
+  try {
+    throw;
+  } catch (const Error& e) {
+    f.kind = e.kind;
+    f.message = e.what();
+  } catch (const std::bad_alloc&) {
+    f.kind = ErrorKind::memory;
+    f.message = "the system refused memory";
+  } catch (const std::exception& e) {
+    f.message = e.what();
+  }
+  throw Blamed{std::move(f)};
+}
+
+void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) {
+  for (size_t k = 0; k < node.outputs.size(); k++) {
+    Tensor& t = batch.values[size_t(node.outputs[k])][size_t(sample)];
+    if (node.alias) t.data = batch.values[size_t(node.inputs[0])][size_t(sample)].data;
+    else if (!t.data) t.data = arena.take(t.bytes());
+  }
+}
+
+void Worker::run_node(int index, const Context& c) {
+  const Node& node = plan_.nodes[size_t(index)];
+  if (!node.alias) {
+    const int64_t start = now_ns();
+    node.op->run(c);
+    stats[size_t(index)].run_ns += now_ns() - start;
+  }
+  scratch_.clear();
+}
+
+void Worker::setup(Batch& batch, const Segment& segment, int sample) {
+  if (segment.nodes.empty()) return;
+  int at = segment.nodes[0];
+  try {
+    for (int n : segment.nodes) {
+      at = n;
+      const Node& node = plan_.nodes[size_t(n)];
+      in_.clear(); args_.clear(); out_.clear();
+      const int64_t start = now_ns();
+      const Context c = context(batch, n, sample);
+      for (int k = 0; k < c.num_outputs; k++) {
+        c.out(k).data = nullptr;
+        c.out(k).source = c.num_inputs ? c.in(0).source : nullptr;
+      }
+      node.op->setup(c);
+      stats[size_t(n)].setup_ns += now_ns() - start;
+      stats[size_t(n)].samples++;
+      if (node.early) {
+        allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
+        run_node(n, c);
+      }
+    }
+  } catch (const Blamed& b) {
+    batch.fail(b.failure);
+  } catch (...) {
+    try { blame(batch, at, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+  }
+}
+
+void Worker::run(Batch& batch, const Segment& segment, int sample) {
+  int at = -1;
+  try {
+    local_.clear();
+    for (const Group& g : segment.groups) {
+      at = g.nodes.back();
+      if (!g.rows || !run_rows(batch, g, sample)) run_alone(batch, g, sample);
+    }
+  } catch (const Blamed& b) {
+    batch.fail(b.failure);
+  } catch (...) {
+    try { blame(batch, at, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+  }
+}
+
+// One operator after the other, with memory between them.
+void Worker::run_alone(Batch& batch, const Group& group, int sample) {
+  for (int n : group.nodes) {
+    if (group.nodes.size() > 1 && run_rows(batch, Group{{n}, true}, sample)) continue;
+    in_.clear(); args_.clear(); out_.clear();
+    allocate(batch, plan_.nodes[size_t(n)], sample, local_);
+    try {
+      run_node(n, context(batch, n, sample));
+    } catch (...) {
+      blame(batch, n, sample);
+    }
+  }
+}
+
+// The group as one row pipeline; false if this sample does not fit one.
+bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
+  constexpr size_t kMaxStages = 64;
+  if (group.nodes.size() > kMaxStages) return false;
+  in_.clear(); args_.clear(); out_.clear();
+  Context contexts[kMaxStages];
+  const size_t count = group.nodes.size();
+  const auto* source = dynamic_cast<const SourceOperator*>(plan_.nodes[size_t(group.nodes[0])].op.get());
+  const size_t first = source ? 1 : 0;        // the first stage that is not the source
+  for (size_t i = 0; i < count; i++) {
+    contexts[i] = context(batch, group.nodes[i], sample);
+    if (i < first) continue;
+    const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(group.nodes[i])].op.get());
+    if (!op->fits_rows(contexts[i])) return false;
+    if (op->stores() && i + 1 < count) return false;
+  }
+  const int64_t start = now_ns();
+  int at = group.nodes[0];
+  try {
+    const Node& last = plan_.nodes[size_t(group.nodes[count - 1])];
+    allocate(batch, last, sample, local_);
+    const auto* last_op = dynamic_cast<const RowOperator*>(last.op.get());
+    if (!last_op) {                             // a source alone
+      last.op->run(contexts[0]);
+    } else {
+      Tensor& output = contexts[count - 1].out(0);
+      MemorySink sink(output.data, last_op->stores() ? RowFormat{} : last_op->format(output));
+      RowStage* stages[kMaxStages];
+      RowStage* previous = nullptr;
+      for (size_t i = first; i < count; i++) {
+        at = group.nodes[i];
+        const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
+        stages[i] = op->begin(contexts[i]);
+        if (previous) previous->next = stages[i];
+        previous = stages[i];
+      }
+      previous->next = &sink;
+      Window w{0, 0, previous->out.width, previous->out.height};
+      for (size_t i = count; i-- > first;) w = stages[i]->demand(w);
+      at = group.nodes[0];
+      if (source) {
+        source->produce(contexts[0], w, *stages[first]);
+      } else {
+        const Tensor& input = contexts[0].in(0);
+        const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
+        push_rows(input.data, op->format(input), w, *stages[first]);
+      }
+    }
+  } catch (...) {
+    blame(batch, at, sample);
+  }
+  scratch_.clear();
+  stats[size_t(group.nodes[0])].run_ns += now_ns() - start;
+  return true;
+}
+
+}  // namespace ps

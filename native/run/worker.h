@@ -1,0 +1,38 @@
+// What a thread does with one sample in one phase.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "run/batch.h"
+#include "run/plan.h"
+#include "run/stats.h"
+
+namespace ps {
+
+class Worker {
+ public:
+  Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index);
+  void setup(Batch& batch, const Segment& segment, int sample);
+  void run(Batch& batch, const Segment& segment, int sample);
+  std::vector<NodeStats> stats;                // by node
+
+ private:
+  Context context(Batch& batch, int node, int sample);
+  void allocate(Batch& batch, const Node& node, int sample, Arena& arena);
+  void run_node(int node, const Context& c);
+  void run_alone(Batch& batch, const Group& group, int sample);
+  bool run_rows(Batch& batch, const Group& group, int sample);
+  [[noreturn]] void blame(const Batch& batch, int node, int sample);
+
+  const Plan& plan_;
+  std::shared_ptr<Pool> pool_;
+  int index_;
+  Arena scratch_;                              // of one call
+  Arena local_;                                // of one sample's run: values that nobody else reads
+  std::vector<std::unique_ptr<State>> states_; // by node
+  std::vector<const Tensor*> in_, args_;       // the current contexts' pointers
+  std::vector<Tensor*> out_;
+};
+
+}  // namespace ps

@@ -1,0 +1,27 @@
+"""Penstock loads, decodes and augments images, audio and video for deep learning.
+
+The API is that of NVIDIA DALI: `pipeline_def`, `fn`, `types`, and the iterators in `penstock.plugin`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from penstock import errors, types
+from penstock.graph.node import DataNode
+from penstock.pipeline import Pipeline, pipeline_def
+
+if TYPE_CHECKING:
+    from penstock import fn, math, ops, plugin, tensors
+
+__version__ = "0.1.0"
+__all__ = ["DataNode", "Pipeline", "errors", "fn", "math", "ops", "pipeline_def", "plugin", "tensors", "types"]
+
+_LAZY = ("fn", "math", "ops", "plugin", "tensors")  # each costs time at import that not every user needs
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,69 @@
+"""Turns the registry into modules: finds all declarations, nests dotted names, writes the docstrings."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import textwrap
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from penstock.op import Op, registry
+
+# Folders whose modules declare operators, one each.
+_FOLDERS = ("read", "decode", "augment", "custom")
+
+
+@cache
+def load() -> None:
+    """Imports every declaration."""
+    for folder in _FOLDERS:
+        try:
+            package = importlib.import_module(f"penstock.{folder}")
+        except ModuleNotFoundError:
+            continue
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            importlib.import_module(module.name)
+
+
+def class_name(name: str) -> str:
+    """``crop_mirror_normalize`` -> ``CropMirrorNormalize``; dots stay."""
+    *folders, last = name.split(".")
+    return ".".join([*folders, "".join(part[:1].upper() + part[1:] for part in last.split("_"))])
+
+
+def fill(
+    scope: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
+) -> None:
+    """Puts one object per operator into a module's scope, dotted names into submodules of it."""
+    load()
+    for name, schema in registry.ops.items():
+        if name.startswith("_"):
+            continue
+        *folders, last = name.split(".")
+        target, path = scope, module
+        for folder in folders:
+            path = f"{path}.{folder}"
+            if path not in sys.modules:
+                sys.modules[path] = target[folder] = ModuleType(path, f"Operators of the group {folder!r}.")
+            target = vars(target[folder])
+        target[rename(last)] = make(schema, last)
+
+
+def documentation(schema: type[Op]) -> str:
+    """The operator's docstring, followed by its arguments."""
+    lines = [textwrap.dedent(schema.__doc__ or "").strip(), "", "Args:"]
+    for a in sorted(schema.arguments.values(), key=lambda a: (not a.required, a.name)):
+        notes = [a.kind]
+        if a.per_sample:
+            notes.append("or a node")
+        notes.append("required" if a.required else f"default {a.default!r}")
+        text = a.doc + (f" Without effect here: {a.unused}" if a.unused else "")
+        text += f" Deprecated: {a.deprecated}." if a.deprecated else ""
+        lines += textwrap.wrap(
+            f"{a.name} ({', '.join(notes)}): {text}", 110, initial_indent="    ", subsequent_indent="        "
+        )
+    return "\n".join(lines)

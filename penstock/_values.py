@@ -1,0 +1,109 @@
+"""Kinds of argument values: what is accepted for each, and as what it goes to a kernel."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from penstock import types
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_, int, np.integer)):
+        return bool(value)
+    raise TypeError
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, (float, np.floating)):
+        if value != int(value):
+            raise ValueError
+        return int(value)
+    return operator.index(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return float(value)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, str):
+        return value
+    raise TypeError
+
+
+def _path(value: Any) -> str:
+    import os
+
+    return os.fsdecode(value)
+
+
+def _list_of(item: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    def convert(value: Any) -> list[Any]:
+        if isinstance(value, (str, bytes)):
+            return [item(value)]
+        if isinstance(value, np.ndarray):
+            return [item(v) for v in value.ravel()]
+        try:
+            items = list(value)
+        except TypeError:
+            items = [value]
+        return [item(v) for v in items]
+
+    return convert
+
+
+# kind: (conversion, what it accepts in words)
+KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "boolean": (_boolean, "True or False"),
+    "integer": (_integer, "a whole number"),
+    "number": (_number, "a number"),
+    "string": (_string, "a string"),
+    "path": (_path, "a path"),
+    "layout": (_string, "a layout such as 'HWC'"),
+    "dtype": (lambda v: types.to_dali_type(v), "a type such as types.FLOAT"),
+    "image_type": (lambda v: types.DALIImageType(v), "an image type such as types.RGB"),
+    "interp_type": (lambda v: types.DALIInterpType(v), "an interpolation such as types.INTERP_LINEAR"),
+    "integers": (_list_of(_integer), "a whole number or a list of them"),
+    "numbers": (_list_of(_number), "a number or a list of them"),
+    "strings": (_list_of(_string), "a string or a list of them"),
+    "paths": (_list_of(_path), "a path or a list of them"),
+    "any": (lambda v: v, "anything"),
+}
+
+
+def kind_of(default: Any) -> str:
+    """The kind that a default value tells."""
+    for cls, kind in (
+        (types.DALIDataType, "dtype"),
+        (types.DALIImageType, "image_type"),
+        (types.DALIInterpType, "interp_type"),
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+    ):
+        if isinstance(default, cls):
+            return kind
+    if isinstance(default, (list, tuple)) and default:
+        return kind_of(default[0]) + "s"
+    raise TypeError(f"the default {default!r} does not tell its kind: give kind=")
+
+
+def convert(kind: str, value: Any) -> Any:
+    """The value as this kind; TypeError or ValueError where it is none."""
+    if isinstance(value, types.ScalarConstant):
+        value = value.value
+    return KINDS[kind][0](value)
+
+
+def describe(kind: str) -> str:
+    """What this kind accepts, in words."""
+    return KINDS[kind][1]

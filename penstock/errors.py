@@ -1,0 +1,104 @@
+"""Everything that the library raises on purpose.
+
+PenstockError
+├── ArgumentError (ValueError)        an argument's value
+│   ├── ArgumentTypeError (TypeError) an argument's type
+│   └── UnknownArgumentError (KeyError, TypeError)
+├── DeviceError (RuntimeError)        a device that is missing or does not fit
+├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
+├── OperatorError (RuntimeError)      an operator failed on a sample
+│   ├── ReadError (OSError)           a file could not be read
+│   ├── DecodeError                   a file is no picture, or a broken one
+│   └── OutOfMemoryError (MemoryError)
+└── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
+"""
+
+from __future__ import annotations
+
+
+class PenstockError(Exception):
+    """The root of the tree: ``except PenstockError`` catches all that this library raises on purpose."""
+
+    def __str__(self) -> str:  # KeyError, one of the bases below, would quote the message
+        return str(self.args[0]) if self.args else ""
+
+
+class ArgumentError(PenstockError, ValueError):
+    """An argument has a value that the operator does not accept."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument has a type that the operator does not accept."""
+
+
+class UnknownArgumentError(ArgumentError, KeyError, TypeError):
+    """The operator has no argument of that name."""
+
+
+class DeviceError(PenstockError, RuntimeError):
+    """A device is missing, or data is on another one than the operator needs."""
+
+
+class GraphError(PenstockError, RuntimeError):
+    """A pipeline is put together or used in a wrong way."""
+
+
+class OperatorError(PenstockError, RuntimeError):
+    """An operator failed on a sample.
+
+    Attributes: ``operator`` (its name in ``fn``), ``sample`` (its place in the batch, or None), ``file`` (that the
+    sample came from, or None) and ``location`` ("file.py:12" of the user's line that made the operator, or None).
+    """
+
+    operator: str | None = None
+    sample: int | None = None
+    file: str | None = None
+    location: str | None = None
+
+
+class ReadError(OperatorError, OSError):
+    """A file or folder could not be read."""
+
+
+class DecodeError(OperatorError):
+    """A file is not what its decoder expects, or is broken."""
+
+
+class OutOfMemoryError(OperatorError, MemoryError):
+    """The system refused memory."""
+
+
+class StoppedError(PenstockError, RuntimeError):
+    """The pipeline was stopped while an iteration was awaited."""
+
+
+# ErrorKind of native/core/error.h.
+_KINDS: dict[int, type[PenstockError]] = {
+    1: OperatorError,
+    2: OperatorError,
+    3: OperatorError,
+    4: ReadError,
+    5: DecodeError,
+    6: OutOfMemoryError,
+    7: OperatorError,
+    8: StoppedError,
+}
+
+
+def from_native(
+    kind: int, message: str, operator: str | None, sample: int | None, file: str | None, location: str | None
+) -> PenstockError:
+    """The exception for a native failure, with all that is known about where it happened."""
+    lines = [message]
+    if operator:
+        lines[0] = f"{operator}: {message}"
+    if file:
+        lines.append(f"  file: {file}")
+    if sample is not None:
+        lines.append(f"  sample: {sample} of the batch")
+    if location:
+        lines.append(f"  operator made at {location}")
+    error = _KINDS.get(kind, OperatorError)("\n".join(lines))
+    if isinstance(error, OperatorError):
+        error.operator, error.sample, error.file, error.location = operator, sample, file, location
+    return error

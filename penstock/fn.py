@@ -1,0 +1,24 @@
+"""Operators as functions: ``images = fn.flip(images, horizontal=1)``. Made from the registry; see `penstock.op`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock import _catalog
+from penstock.op import Op
+from penstock.ops import call
+
+
+def _function(schema: type[Op], name: str) -> Callable[..., Any]:
+    def operator(*inputs: Any, **arguments: Any) -> Any:
+        return call(schema, inputs, arguments)
+
+    operator.__name__ = operator.__qualname__ = name
+    operator.__module__ = __name__
+    operator.__doc__ = _catalog.documentation(schema)
+    operator.schema = schema  # type: ignore[attr-defined]
+    return operator
+
+
+_catalog.fill(globals(), __name__, _function, lambda name: name)

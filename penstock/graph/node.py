@@ -1,0 +1,235 @@
+"""The graph: operator nodes, and the data nodes between them, which users combine by Python's operators."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from penstock.errors import DeviceError, GraphError
+from penstock.graph.location import Location, caller
+
+if TYPE_CHECKING:
+    from penstock.op import Op
+
+_count = itertools.count()
+
+
+class OpNode:
+    """One use of an operator: its arguments, inputs and outputs, and where the user wrote it."""
+
+    def __init__(self, op: Op, inputs: list[DataNode], device: str, name: str | None, preserve: bool = False):
+        self.op = op
+        self.inputs = inputs
+        self.device = device
+        self.preserve = preserve
+        self.number = next(_count)  # nodes can only use older ones, so this is a topological order
+        self.location: Location | None = caller()
+        self.name = name or self._default_name()
+        many = op.num_outputs()
+        names = [self.name] if many == 1 else [f"{self.name}[{i}]" for i in range(many)]
+        self.outputs = [DataNode(self, i, names[i], "gpu" if device == "mixed" else device) for i in range(many)]
+        Scope.add(self)
+
+    def _default_name(self) -> str:
+        scope = Scope.current()
+        number = len(scope.nodes) if scope else self.number
+        return f"__{type(self.op).__name__}_{number}"
+
+    def sources(self) -> list[DataNode]:
+        """All nodes that this one reads: inputs, then arguments."""
+        return self.inputs + list(self.op.tensors.values())
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {self.name!r} made at {self.location}>"
+
+
+class Scope:
+    """What is being defined: nodes made inside ``with scope:`` are noted in it."""
+
+    _active: ClassVar[threading.local] = threading.local()
+
+    def __init__(self) -> None:
+        self.nodes: list[OpNode] = []
+
+    @classmethod
+    def _stack(cls) -> list[Scope]:
+        if not hasattr(cls._active, "stack"):
+            cls._active.stack = []
+        return cls._active.stack  # type: ignore[no-any-return]
+
+    @classmethod
+    def current(cls) -> Scope | None:
+        """The innermost scope of this thread."""
+        stack = cls._stack()
+        return stack[-1] if stack else None
+
+    @classmethod
+    def add(cls, node: OpNode) -> None:
+        """Notes a node in the innermost scope, if there is one."""
+        scope = cls.current()
+        if scope is not None:
+            scope.nodes.append(node)
+
+    def __enter__(self) -> Scope:
+        self._stack().append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack().remove(self)
+
+
+def _expression(name: str, *operands: Any) -> DataNode:
+    from penstock.graph.expression import expression  # it declares nodes of an operator, and operators know nodes
+
+    return expression(name, *operands)
+
+
+class DataNode:
+    """A value that a pipeline will have: one tensor per sample of the batch.
+
+    Arithmetic, comparison and bit operators make new nodes, with scalars, NumPy arrays or other nodes; ``node[...]``
+    slices. There is no truth value: a node's contents are known only when the pipeline runs.
+    """
+
+    __array_ufunc__ = None  # so that `array + node` asks the node
+
+    def __init__(self, source: OpNode, index: int, name: str, device: str):
+        self.source = source
+        self.index = index
+        self.name = name
+        self.device = device
+
+    def __repr__(self) -> str:
+        return f"DataNode(name={self.name!r}, device={self.device!r}, operator={self.source.op.name!r})"
+
+    __str__ = __repr__
+
+    def gpu(self) -> DataNode:
+        """The same data on the GPU."""
+        raise DeviceError(f"{self.name}.gpu(): this build of penstock runs on CPUs only")
+
+    def cpu(self) -> DataNode:
+        """The same data on the CPU."""
+        return self
+
+    def __add__(self, other: Any) -> DataNode:
+        return _expression("add", self, other)
+
+    def __radd__(self, other: Any) -> DataNode:
+        return _expression("add", other, self)
+
+    def __sub__(self, other: Any) -> DataNode:
+        return _expression("sub", self, other)
+
+    def __rsub__(self, other: Any) -> DataNode:
+        return _expression("sub", other, self)
+
+    def __mul__(self, other: Any) -> DataNode:
+        return _expression("mul", self, other)
+
+    def __rmul__(self, other: Any) -> DataNode:
+        return _expression("mul", other, self)
+
+    def __truediv__(self, other: Any) -> DataNode:
+        return _expression("fdiv", self, other)
+
+    def __rtruediv__(self, other: Any) -> DataNode:
+        return _expression("fdiv", other, self)
+
+    def __floordiv__(self, other: Any) -> DataNode:
+        return _expression("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> DataNode:
+        return _expression("div", other, self)
+
+    def __mod__(self, other: Any) -> DataNode:
+        return _expression("mod", self, other)
+
+    def __rmod__(self, other: Any) -> DataNode:
+        return _expression("mod", other, self)
+
+    def __pow__(self, other: Any) -> DataNode:
+        return _expression("pow", self, other)
+
+    def __rpow__(self, other: Any) -> DataNode:
+        return _expression("pow", other, self)
+
+    def __neg__(self) -> DataNode:
+        return _expression("minus", self)
+
+    def __pos__(self) -> DataNode:
+        return _expression("plus", self)
+
+    def __abs__(self) -> DataNode:
+        return _expression("abs", self)
+
+    def __invert__(self) -> DataNode:
+        return _expression("bitnot", self)
+
+    def __eq__(self, other: object) -> DataNode:  # type: ignore[override]
+        return _expression("eq", self, other)
+
+    def __ne__(self, other: object) -> DataNode:  # type: ignore[override]
+        return _expression("neq", self, other)
+
+    def __lt__(self, other: Any) -> DataNode:
+        return _expression("lt", self, other)
+
+    def __le__(self, other: Any) -> DataNode:
+        return _expression("leq", self, other)
+
+    def __gt__(self, other: Any) -> DataNode:
+        return _expression("gt", self, other)
+
+    def __ge__(self, other: Any) -> DataNode:
+        return _expression("geq", self, other)
+
+    def __and__(self, other: Any) -> DataNode:
+        return _expression("bitand", self, other)
+
+    def __rand__(self, other: Any) -> DataNode:
+        return _expression("bitand", other, self)
+
+    def __or__(self, other: Any) -> DataNode:
+        return _expression("bitor", self, other)
+
+    def __ror__(self, other: Any) -> DataNode:
+        return _expression("bitor", other, self)
+
+    def __xor__(self, other: Any) -> DataNode:
+        return _expression("bitxor", self, other)
+
+    def __rxor__(self, other: Any) -> DataNode:
+        return _expression("bitxor", other, self)
+
+    def __lshift__(self, other: Any) -> DataNode:
+        return _expression("lshift", self, other)
+
+    def __rlshift__(self, other: Any) -> DataNode:
+        return _expression("lshift", other, self)
+
+    def __rshift__(self, other: Any) -> DataNode:
+        return _expression("rshift", self, other)
+
+    def __rrshift__(self, other: Any) -> DataNode:
+        return _expression("rshift", other, self)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise GraphError(
+            f"{self.name} has no truth value while the pipeline is being defined: its contents differ from sample to "
+            "sample. Use arithmetic on nodes, such as `flag * a + (1 - flag) * b`"
+        )
+
+    def __iter__(self) -> Any:
+        raise GraphError(f"{self.name} cannot be iterated while the pipeline is being defined")
+
+    def __len__(self) -> int:
+        raise GraphError(f"{self.name} has no length while the pipeline is being defined")
+
+    def __getitem__(self, key: Any) -> DataNode:
+        from penstock.graph.slicing import subscript  # makes a node of an operator, and operators know nodes
+
+        return subscript(self, key)

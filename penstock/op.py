@@ -1,0 +1,207 @@
+"""The one declaration of an operator, from which everything else is made.
+
+    @op("flip", kernel="flip", contract="sampler")
+    class Flip(Op):
+        \"\"\"Flips pictures ...\"\"\"
+
+        horizontal = arg(1, "Flips left to right.", per_sample=True)
+
+`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``kernels/flip.h``. A class
+inherits the arguments of its bases, so groups of arguments that several operators share are plain classes of `arg`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from penstock import _values
+from penstock.errors import ArgumentError, ArgumentTypeError, UnknownArgumentError
+
+
+class Contract(enum.Enum):
+    """What an operator is to the optimizer, which matches these and never names of operators."""
+
+    SOURCE = "source"  # gives a picture's rows: decoders
+    SAMPLER = "sampler"  # where an output pixel comes from: crop, flip, resize
+    PIXEL = "pixel"  # each pixel by itself
+    STORE = "store"  # ends a row pipeline: writes another layout
+    OPAQUE = "opaque"  # runs alone
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of an operator."""
+
+    name: str
+    default: Any
+    doc: str
+    kind: str  # a name in penstock._values.KINDS
+    per_sample: bool = False
+    required: bool = False
+    choices: tuple[Any, ...] | None = None
+    unused: str | None = None  # why it is accepted without an effect
+    deprecated: str | None = None  # what to use instead
+    to_kernel: bool = True
+
+
+REQUIRED = object()
+
+
+def arg(
+    default: Any,
+    doc: str,
+    *,
+    kind: str | None = None,
+    per_sample: bool = False,
+    choices: Sequence[Any] | None = None,
+    unused: str | None = None,
+    deprecated: str | None = None,
+    to_kernel: bool = True,
+) -> Any:
+    """Declares an argument. Its ``kind`` follows from the default where that tells; REQUIRED has no default.
+
+    ``unused`` says why DALI's argument of this name has nothing left to change; it is then accepted and checked.
+    ``to_kernel=False``: the declaration's own Python uses it, the kernel does not.
+    """
+    kind = kind or _values.kind_of(default)
+    return Argument(
+        "",
+        None if default is REQUIRED else default,
+        doc,
+        kind,
+        per_sample,
+        default is REQUIRED,
+        None if choices is None else tuple(choices),
+        unused,
+        deprecated,
+        to_kernel and unused is None,
+    )
+
+
+class Op:
+    """Base of all declarations. An instance holds one node's arguments as attributes: constants, or None.
+
+    Arguments given as nodes (one value per sample) are in ``tensors``.
+    """
+
+    name: ClassVar[str]
+    kernel: ClassVar[str]
+    contract: ClassVar[Contract] = Contract.OPAQUE
+    devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    num_inputs: ClassVar[tuple[int, int]] = (1, 1)  # least and most
+    early: ClassVar[bool] = False  # computed while shapes are found: what reads files
+    setup_reads: ClassVar[tuple[int, ...]] = ()  # inputs whose values (not only shapes) decide the output's shape
+    alias: ClassVar[bool] = False  # the output is the input's memory under another shape
+    io: ClassVar[bool] = False  # waits for files: gets threads that may wait
+    random: ClassVar[bool] = False  # draws random numbers: has the argument `seed`
+    fed: ClassVar[bool] = False  # a reader: each iteration it is told which samples (see penstock/read)
+    arguments: ClassVar[dict[str, Argument]] = {}
+
+    def __init__(self, values: dict[str, Any], tensors: dict[str, Any]):
+        self.given = frozenset(values) | frozenset(tensors)
+        self.tensors = tensors
+        for name, argument in self.arguments.items():
+            setattr(self, name, values.get(name, None if name in tensors else argument.default))
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Checks what concerns several arguments at once, and completes them."""
+
+    def num_outputs(self) -> int:
+        """How many outputs this node has."""
+        return 1
+
+    def kernel_arguments(self) -> dict[str, Any]:
+        """Name to constant, as the kernel's Spec gets them; None is left out."""
+        return {n: getattr(self, n) for n, a in self.arguments.items() if a.to_kernel and n not in self.tensors}
+
+    def wrong(self, argument: str, problem: str) -> ArgumentError:
+        """An error about one argument, naming operator and value."""
+        return ArgumentError(f"{self.name}: {argument}={getattr(self, argument, None)!r}: {problem}")
+
+
+@dataclass
+class Registry:
+    """All operators by their name in `fn`, dots included."""
+
+    ops: dict[str, type[Op]] = field(default_factory=dict)
+
+    def add(self, name: str, cls: type[Op]) -> None:
+        if name in self.ops:
+            raise ArgumentError(f"operator {name!r} is declared twice: {self.ops[name]!r} and {cls!r}")
+        self.ops[name] = cls
+
+
+registry = Registry()
+_Cls = TypeVar("_Cls", bound=type[Op])
+
+
+def op(
+    name: str,
+    *,
+    kernel: str = "",
+    contract: str = "opaque",
+    devices: Sequence[str] = ("cpu",),
+    inputs: int | tuple[int, int] = 1,
+    legacy: Sequence[str] = (),
+) -> Callable[[_Cls], _Cls]:
+    """Registers a declaration under its `fn` name, and under ``legacy`` names that old scripts use."""
+
+    def register(cls: _Cls) -> _Cls:
+        found: dict[str, Argument] = {}
+        for base in reversed(cls.__mro__):
+            for key, value in vars(base).items():
+                if isinstance(value, Argument):
+                    found[key] = Argument(**{**vars(value), "name": key})
+        if cls.random:
+            found["seed"] = Argument(
+                "seed", -1, "Seed of this operator's random numbers; -1: from the pipeline's.", "integer", to_kernel=False
+            )
+        cls.arguments = found
+        cls.name, cls.kernel, cls.contract = name, kernel or name, Contract(contract)
+        cls.devices = tuple(devices)
+        cls.num_inputs = (inputs, inputs) if isinstance(inputs, int) else inputs
+        registry.add(name, cls)
+        for old in legacy:
+            registry.add(old, cls)
+        return cls
+
+    return register
+
+
+def check_arguments(cls: type[Op], given: dict[str, Any], is_node: Callable[[Any], bool]) -> Op:
+    """The operator's instance for these arguments; every mistake is an error that names operator, argument, value."""
+    values: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
+    for name, value in given.items():
+        argument = cls.arguments.get(name)
+        if argument is None:
+            close = difflib.get_close_matches(name, cls.arguments, n=1, cutoff=0.5)
+            within = [known for known in cls.arguments if name in known]
+            hint = f" Did you mean {(close or within)[0]!r}?" if close or within else ""
+            raise UnknownArgumentError(
+                f"{cls.name} has no argument {name!r}.{hint} It has: {', '.join(sorted(cls.arguments))}"
+            )
+        if value is None:
+            continue
+        if is_node(value):
+            if not argument.per_sample:
+                raise ArgumentTypeError(f"{cls.name}: {name} must be a constant, not a node (one value per sample)")
+            tensors[name] = value
+            continue
+        try:
+            values[name] = _values.convert(argument.kind, value)
+        except (TypeError, ValueError, OverflowError) as e:
+            expected = _values.describe(argument.kind)
+            raise ArgumentTypeError(f"{cls.name}: {name}={value!r}: expected {expected}") from e
+        if argument.choices is not None and values[name] not in argument.choices:
+            accepted = ", ".join(map(repr, argument.choices))
+            raise ArgumentError(f"{cls.name}: {name}={value!r}: expected one of {accepted}")
+    for name, argument in cls.arguments.items():
+        if argument.required and name not in values and name not in tensors:
+            raise ArgumentError(f"{cls.name}: the argument {name!r} is required: {argument.doc}")
+    return cls(values, tensors)

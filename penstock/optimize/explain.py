@@ -1,0 +1,31 @@
+"""The plan in words."""
+
+from __future__ import annotations
+
+from penstock.graph.node import OpNode
+from penstock.optimize.plan import Plan
+
+
+def explain(plan: Plan) -> str:
+    """One line per group of operators, in the order in which a sample meets them."""
+    lines = []
+    for number, segment in enumerate(plan.segments, 1):
+        where = "threads that wait for files" if segment.io else "worker threads"
+        lines.append(f"stage {number}, on the {where}, sample by sample:")
+        early = [n for group in segment.groups for n in group if n in plan.early]
+        late = [group for group in segment.groups if group[0] not in plan.early]
+        if early:
+            lines.append("  first, since shapes depend on it: " + ", ".join(_name(n) for n in early))
+        for group in late:
+            if len(group) > 1:
+                lines.append("  in one pass over rows: " + " → ".join(_name(n) for n in group))
+            else:
+                lines.append("  " + _name(group[0]))
+    outputs = ", ".join(f"{o.source.op.name}[{o.index}]" for o in plan.outputs)
+    lines.append(f"outputs: {outputs}")
+    return "\n".join(lines)
+
+
+def _name(node: OpNode) -> str:
+    named = "" if node.name.startswith("__") else f" {node.name!r}"
+    return node.op.name + named

@@ -1,0 +1,366 @@
+"""`Pipeline` and `pipeline_def`: DALI's way to say what happens to data, and to run it."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
+from penstock.graph.constants import as_node
+from penstock.graph.node import DataNode, OpNode, Scope
+from penstock.optimize.explain import explain
+from penstock.optimize.passes import optimize
+from penstock.optimize.plan import Plan
+from penstock.run import checkpoint
+from penstock.run.checks import OutputCheck
+from penstock.run.dot import write_dot
+from penstock.run.executor import Executor
+from penstock.run.options import Options
+from penstock.run.statistics import executor_statistics
+from penstock.tensors import TensorListCPU
+
+
+class Pipeline(Scope):
+    """A graph of operators and the engine that runs it.
+
+    Make one by `pipeline_def`, by subclassing with ``define_graph``, or inside ``with Pipeline(...) as pipe:`` followed
+    by ``pipe.set_outputs(...)``. `run` gives the next batch.
+
+    Args:
+        batch_size: samples of a batch, at most.
+        num_threads: threads that work on samples. As many more wait for files, which costs next to no processor time.
+        device_id: the GPU; None: none. This build runs on CPUs, so it is only noted.
+        seed: of all random numbers. None or -1: another one each time.
+        exec_pipelined: prepare batches ahead. False: each `run` prepares one and waits for it.
+        prefetch_queue_depth: batches prepared ahead; of a dict, ``cpu_size`` counts on a CPU.
+        exec_async: as ``exec_pipelined``: False prepares nothing ahead.
+        set_affinity: bind each thread to one processor of those that the process may use (or of
+            ``DALI_AFFINITY_MASK``'s).
+        output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
+        output_ndim: likewise, numbers of axes.
+        output_layout: likewise, layouts.
+        py_num_workers, py_start_method, py_callback_pickler: for parallel Python sources.
+        enable_checkpointing: accepted without an effect: states are small and always kept.
+        checkpoint: what `Pipeline.checkpoint` gave: the pipeline goes on from there, with that one's seed.
+        bytes_per_sample, max_streams, default_cuda_stream_priority, enable_memory_stats, exec_dynamic,
+            experimental_exec_dynamic, stream_policy, concurrency: accepted without an effect: memory is taken as it is
+            needed, memory is always counted, there is one executor, and no CUDA streams on a CPU.
+
+    Errors: ArgumentError and ArgumentTypeError for arguments; what operators raise, see `penstock.errors`.
+    """
+
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        seed: int | None = None,
+        exec_pipelined: bool = True,
+        prefetch_queue_depth: int | dict[str, int] = 2,
+        exec_async: bool = True,
+        bytes_per_sample: int = 0,
+        set_affinity: bool = False,
+        max_streams: int | None = None,
+        default_cuda_stream_priority: int | None = None,
+        *,
+        enable_memory_stats: bool = False,
+        enable_checkpointing: bool = False,
+        checkpoint: str | None = None,
+        py_num_workers: int = 1,
+        py_start_method: str = "fork",
+        py_callback_pickler: Any = None,
+        output_dtype: Any = None,
+        output_ndim: Any = None,
+        output_layout: Any = None,
+        exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
+        stream_policy: Any = None,
+        concurrency: Any = None,
+    ):
+        super().__init__()
+        self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
+        self._check = OutputCheck(output_dtype, output_ndim, output_layout)
+        self._outputs: list[DataNode] | None = None
+        self._plan: Plan | None = None
+        self._executor: Executor | None = None
+        self._shared: tuple[TensorListCPU, ...] | None = None
+
+    # The definition.
+
+    def define_graph(self) -> Any:
+        """Returns the outputs. Subclasses and `pipeline_def` say how."""
+        raise GraphError("the pipeline has no outputs: call set_outputs(), or override define_graph()")
+
+    def set_outputs(self, *outputs: Any) -> None:
+        """Says what the pipeline hands out: nodes, or constants."""
+        if self._executor:
+            raise GraphError("the pipeline is built already: its outputs can't change any more")
+        with self:
+            self._outputs = [_output(o, i) for i, o in enumerate(outputs)]
+
+    def add_sink(self, node: DataNode) -> None:
+        """Keeps an operator that no output needs."""
+        node.source.preserve = True
+
+    @staticmethod
+    def current() -> Pipeline | None:
+        """The pipeline that is being defined on this thread."""
+        scope = Scope.current()
+        return scope if isinstance(scope, Pipeline) else None
+
+    @classmethod
+    def push_current(cls, pipeline: Pipeline) -> None:
+        """Makes this pipeline the current one, as ``with pipeline:`` does."""
+        pipeline.__enter__()
+
+    @classmethod
+    def pop_current(cls) -> None:
+        """Ends what `push_current` began."""
+        pipeline = cls.current()
+        if pipeline is None:
+            raise GraphError("no pipeline is current")
+        pipeline.__exit__()
+
+    def build(self) -> None:
+        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
+        if self._executor:
+            return
+        if self._options.batch_size is None or self._options.num_threads is None:
+            missing = "batch_size" if self._options.batch_size is None else "num_threads"
+            raise ArgumentError(f"Pipeline: {missing} is needed to build it")
+        if self._outputs is None:
+            with self:
+                outputs = self.define_graph()
+            self.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
+        assert self._outputs is not None
+        _check_names(self.nodes)
+        self._plan = optimize(self._outputs, [n for n in self.nodes if n.preserve])
+        ahead = 0
+        for node in self._plan.nodes:
+            if node.op.fed:
+                node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
+                ahead = max(ahead, node.op.prefetch_queue_depth - 1)  # type: ignore[attr-defined]
+        self._ahead = ahead if self._options.depth > 1 else 0
+        self._executor = Executor(
+            self._plan,
+            threads=self._options.num_threads,
+            io_threads=self._options.num_threads,
+            depth=self._options.depth,
+            cpus=self._options.cpus(),
+            seed=self._options.seed,
+        )
+        if self._options.given["checkpoint"] is not None:
+            checkpoint.restore(self._executor, self._options.given["checkpoint"])
+
+    # Running.
+
+    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> tuple[TensorListCPU, ...]:
+        """The next batch: one `TensorListCPU` per output. It is the caller's: no later run overwrites it."""
+        if inputs:
+            raise ArgumentError(f"run(): the pipeline has no inputs named {', '.join(inputs)}")
+        self.release_outputs()
+        self._fill()
+        return self.outputs(cuda_stream)
+
+    def schedule_run(self) -> None:
+        """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
+        executor = self._built()
+        if executor.pending() == 0 and self._shared is None:
+            self._fill()
+        else:
+            executor.schedule(self.max_batch_size)
+
+    def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU, ...]:
+        """Waits for the oldest batch that was scheduled, and hands it out."""
+        outputs = self._built().take()
+        self._check(outputs)
+        self._shared = outputs
+        return outputs
+
+    def release_outputs(self) -> None:
+        """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
+        self._shared = None
+
+    def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU, ...]:
+        """Lets go of the last outputs, waits for the next ones and hands them out."""
+        self.release_outputs()
+        return self.share_outputs(cuda_stream)
+
+    def empty(self) -> bool:
+        """Whether no batch is scheduled."""
+        return self._executor is None or self._executor.pending() == 0
+
+    def reset(self) -> None:
+        """Throws away what was prepared ahead; the next batch follows the last one that was handed out."""
+        self.release_outputs()
+        if self._executor:
+            self._executor.cancel()
+
+    def start_epoch(self, epoch: int) -> None:
+        """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch."""
+        self.reset()
+        for cursor in self._built().cursors:
+            cursor.state = (epoch, 0)
+
+    def set_last_batch(self, reader: str, last_batch: str) -> None:
+        """Sets what becomes of the last batch of an epoch, see `penstock.read.order.EpochOrder.last_batch`.
+
+        Concerns the reader of this name, and all that read as many samples as it.
+        """
+        size = self._reader(reader).size()
+        self._built()
+        self.reset()
+        for node in self._readers().values():
+            if node.op.size() == size:  # type: ignore[attr-defined]
+                node.op.cursor.order.last_batch = last_batch  # type: ignore[attr-defined]
+                node.op.cursor.state = node.op.cursor.state  # type: ignore[attr-defined]
+
+    def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
+        """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
+
+        A short JSON text. Where ``filename`` is given, it is written there, too.
+        """
+        text = checkpoint.save(self._built(), self._options.seed)
+        if filename is not None:
+            with open(filename, "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    @property
+    def is_restored_from_checkpoint(self) -> bool:
+        """Whether the pipeline was made with ``checkpoint=``."""
+        return self._options.given["checkpoint"] is not None
+
+    def close(self) -> None:
+        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too."""
+        self._shared = None
+        if self._executor:
+            self._executor.close()
+
+    # What can be asked.
+
+    def epoch_size(self, name: str | None = None) -> Any:
+        """The number of samples of the data set of one reader, or of all readers by name."""
+        self.build()
+        if name is not None:
+            return self.reader_meta(name)["epoch_size_padded"]
+        return {key: self.reader_meta(key)["epoch_size_padded"] for key in self._readers()}
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
+        """Size and shards of one reader, or of all readers by name."""
+        self.build()
+        if name is not None:
+            return self._reader(name).cursor.order.reader_meta()  # type: ignore[no-any-return]
+        return {key: self.reader_meta(key) for key in self._readers()}
+
+    def explain(self) -> str:
+        """The plan: which operators run together, on which threads, and what is computed before shapes are known."""
+        self.build()
+        assert self._plan is not None
+        return explain(self._plan)
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
+        return executor_statistics(self._built())
+
+    def save_graph_to_dot_file(
+        self, filename: str | os.PathLike[str], *, show_tensors: bool = False, show_ids: bool | None = None,
+        use_colors: bool = False,
+    ) -> None:  # fmt: skip
+        """Writes the graph for Graphviz. ``show_tensors`` draws values as nodes, ``use_colors`` fills by segment."""
+        self.build()
+        assert self._plan is not None
+        write_dot(self._plan, filename, show_tensors=show_tensors, use_colors=use_colors)
+
+    def _built(self) -> Executor:
+        self.build()
+        assert self._executor is not None
+        return self._executor
+
+    def _fill(self) -> None:
+        executor = self._built()
+        while executor.pending() < self._options.depth + self._ahead:
+            executor.schedule(self.max_batch_size)
+
+    def _readers(self) -> dict[str, OpNode]:
+        assert self._plan is not None
+        return {n.name: n for n in self._plan.nodes if n.op.fed}
+
+    def _reader(self, name: str) -> Any:
+        self.build()
+        readers = self._readers()
+        if name not in readers:
+            raise ArgumentError(f"there is no reader named {name!r}; there are: {', '.join(readers) or 'none'}")
+        return readers[name].op
+
+    def __enter__(self) -> Pipeline:
+        super().__enter__()
+        return self
+
+    def __repr__(self) -> str:
+        state = "built" if self._executor else "not built"
+        return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
+
+    # The constructor's arguments, as attributes.
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._options.attribute(name)
+
+
+def _output(value: Any, index: int) -> DataNode:
+    if isinstance(value, (list, tuple, dict, str)) or value is None:
+        raise ArgumentTypeError(f"output {index} of the pipeline is {value!r}: expected a node or a constant array")
+    node = as_node(value)
+    if node.device != "cpu":
+        raise DeviceError(f"output {index} of the pipeline is on {node.device!r}")
+    return node
+
+
+def _check_names(nodes: Sequence[OpNode]) -> None:
+    names: set[str] = set()
+    for node in nodes:
+        if node.name in names:
+            raise GraphError(f"two operators are named {node.name!r}; the second one was made at {node.location}")
+        names.add(node.name)
+
+
+def pipeline_def(
+    fn: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
+) -> Callable[..., Any]:
+    """Makes a function that defines a graph into one that makes pipelines.
+
+    The function's own arguments come first; keyword arguments that `Pipeline` knows go to the pipeline, and override
+    those given to the decorator.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
+        ... def numbers(high):
+        ...     return fn.random.uniform(range=[0.0, high])
+        >>> batch, = numbers(2.0).run()
+        >>> len(batch)
+        2
+    """
+    if enable_conditionals:
+        raise ArgumentError(
+            "pipeline_def: enable_conditionals=True: `if` on nodes is not supported; "
+            "use arithmetic, such as `flag * a + (1 - flag) * b`"
+        )
+
+    def decorate(define: Callable[..., Any]) -> Callable[..., Pipeline]:
+        @functools.wraps(define)
+        def make(*args: Any, **kwargs: Any) -> Pipeline:
+            own = {k: kwargs.pop(k) for k in list(kwargs) if k in Options.names()}
+            pipe = Pipeline(**{**pipeline_kwargs, **own})
+            with pipe:
+                outputs = define(*args, **kwargs)
+            pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
+            return pipe
+
+        make._is_pipeline_def = True  # type: ignore[attr-defined]
+        return make
+
+    return decorate(fn) if fn is not None else decorate

@@ -1,0 +1,262 @@
+"""What the iterators for all frameworks share: when epochs begin and end, and which samples they have."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, Union
+
+import numpy as np
+
+from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
+from penstock.plugin.epochs import Epochs, LastBatchPolicy
+
+__all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
+
+Array = TypeVar("Array")
+Self = TypeVar("Self", bound="BaseIterator[Any]")
+AutoReset = Union[bool, Literal["yes", "no"], None]
+
+
+class PipelineLike(Protocol):
+    """What an iterator needs of a pipeline: DALI's methods, and two that end epochs exactly."""
+
+    @property
+    def max_batch_size(self) -> int: ...
+
+    def build(self) -> object: ...
+
+    def reader_meta(self, name: str | None = None) -> Mapping[str, Any]:
+        """A reader's `EpochOrder.reader_meta`; without a name, those of all readers by their names."""
+
+    def empty(self) -> bool:
+        """Whether no iteration is scheduled."""
+
+    def schedule_run(self) -> object:
+        """Schedules an iteration; the first call fills the prefetch queue."""
+
+    def share_outputs(self) -> Sequence[Any]:
+        """Waits for the oldest iteration; raises StopIteration where an input has ended."""
+
+    def release_outputs(self) -> object: ...
+
+    def reset(self) -> object:
+        """Makes the pipeline go on after a StopIteration."""
+
+    def set_last_batch(self, reader: str, last_batch: Literal["partial", "drop"]) -> object:
+        """Sets `EpochOrder.last_batch` of this reader and of those that are to stay in step with it."""
+
+    def start_epoch(self, epoch: int) -> object:
+        """Throws away all that is scheduled; the next iteration begins with the epoch's first samples."""
+
+
+class BaseIterator(ABC, Generic[Array]):
+    """Batches of one or more pipelines, in epochs. Frameworks say how an output becomes one of their arrays."""
+
+    def __init__(
+        self,
+        pipelines: PipelineLike | Sequence[PipelineLike],
+        output_map: Sequence[str],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: AutoReset = False,
+        fill_last_batch: bool | None = None,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+    ) -> None:
+        self._pipes: list[Any] = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
+        if not self._pipes or None in self._pipes:
+            raise ArgumentError(f"pipelines={pipelines!r}: at least one pipeline is needed")
+        self.batch_size: int = _common([p.max_batch_size for p in self._pipes], "max_batch_size")
+        self._names = list(output_map)
+        if len(set(self._names)) != len(self._names):
+            raise ArgumentError(f"output_map={self._names}: each name may occur once")
+        if auto_reset not in (True, False, None, "yes", "no"):
+            raise ArgumentError(f'auto_reset={auto_reset!r} is none of True, False, None, "yes" and "no"')
+        self._auto_reset = auto_reset in (True, "yes")
+        if not isinstance(last_batch_policy, LastBatchPolicy):
+            raise ArgumentTypeError(f"last_batch_policy={last_batch_policy!r} is no LastBatchPolicy")
+        if fill_last_batch is not None:
+            warnings.warn("fill_last_batch is deprecated: use last_batch_policy", DeprecationWarning, stacklevel=3)
+            last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
+
+        for pipe in self._pipes:
+            pipe.build()
+        self._size = int(size)
+        self._by_reader = reader_name is not None
+        self._epochs = self._make_epochs(reader_name, last_batch_padded, last_batch_policy)
+        self._epoch = 0
+        self._batch = 0  # the number, within its epoch, of the batch that comes next
+        self._ended = False  # StopIteration was raised and no reset followed
+        if prepare_first_batch:
+            self._schedule()
+
+    @abstractmethod
+    def _array(self, name: str, output: Any, samples: int) -> Array:
+        """The first samples of an output (a TensorList) as an array of the framework."""
+
+    def __iter__(self: Self) -> Self:
+        self.reset()
+        return self
+
+    def __next__(self) -> list[dict[str, Array]]:
+        if self._ended or (self._epochs and self._batch >= self._epochs.batches(self._epoch)):
+            self._end()
+        self._schedule()
+        try:
+            outputs = [pipe.share_outputs() for pipe in self._pipes]
+        except StopIteration:
+            self._end()
+        try:
+            batch = [self._arrays(o, n) for o, n in zip(outputs, self._samples(outputs), strict=True) if n]
+        finally:
+            for pipe in self._pipes:
+                pipe.release_outputs()
+        for pipe in self._pipes:
+            pipe.schedule_run()
+        self._batch += 1
+        return batch
+
+    def next(self) -> list[dict[str, Array]]:
+        """The next batch: the same as ``next(iterator)``."""
+        return self.__next__()
+
+    def reset(self) -> None:
+        """Begins the next epoch, also from the middle of an epoch; does nothing if the epoch has just begun.
+
+        From the middle, what the pipelines have prefetched is thrown away. A ``for`` loop does this by itself.
+        """
+        if not self._batch and not self._ended:
+            return
+        self._epoch, at_end = self._next_epoch()
+        for pipe in self._pipes:
+            if at_end:
+                pipe.reset()
+            else:
+                pipe.start_epoch(self._epoch)
+        if self._epochs and not at_end:
+            self._epochs.origin = self._epoch
+        self._batch, self._ended = 0, False
+
+    def __len__(self) -> int:
+        """The number of batches in the epoch that is under way; after its end, in the next one.
+
+        Epochs differ in length only where they run into each other: with ``LastBatchPolicy.FILL`` and a reader that
+        does not pad, an epoch is shorter by what the one before took of it; and with ``PARTIAL``, where the shard that
+        is read in this epoch has a sample more than another.
+
+        Raises:
+            TypeError: nobody knows before the pipeline's StopIteration (neither ``reader_name`` nor ``size`` is given).
+        """
+        if not self._epochs:
+            raise TypeError("this iterator's length is not known: give it reader_name or size")
+        return self._epochs.batches(self._next_epoch()[0] if self._ended else self._epoch)
+
+    @property
+    def size(self) -> int:
+        """Samples of an epoch in each shard, as DALI counts them; or the argument of that name."""
+        if not self._by_reader or not self._epochs:
+            return self._size
+        shards, policy = self._epochs.num_shards, self._epochs.policy
+        if policy is LastBatchPolicy.DROP:
+            return self._epochs.size // shards
+        if self._epochs.padded:
+            return -(-self._epochs.size // shards)
+        return len(self) * self.batch_size
+
+    def _schedule(self) -> None:
+        for pipe in self._pipes:
+            if pipe.empty():
+                pipe.schedule_run()
+
+    def _end(self) -> NoReturn:
+        self._ended = True
+        if self._auto_reset:
+            self.reset()
+        raise StopIteration
+
+    def _next_epoch(self) -> tuple[int, bool]:
+        """The epoch that follows, and whether the end of this one was reached."""
+        epoch = self._epoch + 1
+        at_end = self._ended or (self._epochs is not None and self._batch >= self._epochs.batches(self._epoch))
+        if self._epochs and at_end:
+            while not self._epochs.batches(epoch):
+                epoch += 1
+        return epoch, at_end
+
+    def _samples(self, outputs: list[Sequence[Any]]) -> list[int]:
+        sizes = [len(o[0]) for o in outputs]
+        if not self._epochs:
+            return sizes
+        if any(size != self.batch_size for size in sizes):
+            raise GraphError(
+                f"the pipelines gave batches of {sizes} samples: with reader_name or size, an iterator needs full ones "
+                f"({self.batch_size}). Leave both out if batches differ in size"
+            )
+        return self._epochs.samples(self._epoch, self._batch)
+
+    def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, Array]:
+        if len(outputs) != len(self._names):
+            raise ArgumentError(
+                f"output_map={self._names} has {len(self._names)} names, but the pipeline has {len(outputs)} outputs"
+            )
+        return {
+            name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)
+        }
+
+    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> Epochs | None:
+        if reader is not None and self._size >= 0:
+            raise ArgumentError(f"size={self._size} and reader_name={reader!r} exclude each other: leave size out")
+        if reader is not None and padded:
+            raise ArgumentError(f"last_batch_padded=True: the reader {reader!r} tells by itself, leave it out")
+        if self._size == 0:
+            raise ArgumentError("size=0: an epoch has at least one sample")
+        if reader is None and self._size < 0:
+            if len(self._pipes) > 1:
+                raise ArgumentError(f"{len(self._pipes)} pipelines need reader_name or size: one may end before others")
+            return None
+        reader = reader or self._reader_of_that_size()
+        if reader is None:  # no more is known than how many samples are wanted, from wherever they come
+            return Epochs(
+                size=self._size,
+                num_shards=len(self._pipes),
+                shard_ids=np.arange(len(self._pipes)),
+                rotate=True,
+                padded=padded,
+                batch_size=self.batch_size,
+                policy=policy,
+            )
+        metas = [pipe.reader_meta(reader) for pipe in self._pipes]
+        meta = {key: _common([m[key] for m in metas], f"{key} of {reader!r}") for key in metas[0] if key != "shard_id"}
+        epochs = Epochs(
+            size=meta["epoch_size"],
+            num_shards=meta["number_of_shards"],
+            shard_ids=np.array([m["shard_id"] for m in metas]),
+            rotate=not meta["stick_to_shard"],
+            padded=bool(meta["pad_last_batch"]),
+            batch_size=self.batch_size,
+            policy=policy,
+        )
+        if policy is not LastBatchPolicy.FILL:  # the readers themselves then leave nothing over for the next epoch
+            for pipe in self._pipes:
+                pipe.set_last_batch(reader, "drop" if policy is LastBatchPolicy.DROP else "partial")
+        return epochs
+
+    def _reader_of_that_size(self) -> str | None:
+        """The reader that ``size`` was taken from: scripts from before there was ``reader_name`` do that."""
+        for name in self._pipes[0].reader_meta():
+            metas = [pipe.reader_meta().get(name) for pipe in self._pipes]
+            if None in metas:
+                continue
+            samples, shards = metas[0]["epoch_size"] * len(metas), metas[0]["number_of_shards"]
+            if samples // shards <= self._size <= -(-samples // shards):
+                return str(name)
+        return None
+
+
+def _common(values: Sequence[Any], what: str) -> Any:
+    if any(value != values[0] for value in values):
+        raise ArgumentError(f"the pipelines differ in {what}: {list(values)}")
+    return values[0]

@@ -1,0 +1,57 @@
+"""What all readers share: shards, shuffling and the ends of epochs."""
+
+from __future__ import annotations
+
+from penstock.op import Op, arg
+from penstock.read.order import Cursor, EpochOrder
+
+
+class Reader(Op):
+    """Base of readers: operators that are told each iteration which samples to read."""
+
+    early = True
+    io = True
+    fed = True
+
+    num_shards = arg(1, "Number of parts that the data set is cut into, one per process or GPU.", to_kernel=False)
+    shard_id = arg(0, "The part that this reader begins with, from 0.", to_kernel=False)
+    stick_to_shard = arg(False, "Read the same part in all epochs; else move on to the next with each.", to_kernel=False)
+    random_shuffle = arg(False, "Shuffle the part in each epoch.", to_kernel=False)
+    pad_last_batch = arg(
+        False, "Repeat the last sample until the part has as many full batches as the largest part.", to_kernel=False
+    )
+    seed = arg(-1, "Seed of the order; -1: from the pipeline's.", to_kernel=False)
+    initial_fill = arg(1024, "Size of the shuffling buffer.", unused="the whole part is shuffled, without a buffer")
+    lazy_init = arg(False, "List the files when the pipeline is built, not when it is defined.", to_kernel=False)
+    prefetch_queue_depth = arg(1, "Batches read ahead of those that are being decoded.", to_kernel=False)
+    read_ahead = arg(False, "Read ahead of use.", unused="files are always read ahead")
+    skip_cached_images = arg(
+        False, "Do not read what a decoder has in its cache.", unused="no decoder here keeps decoded pictures"
+    )
+    tensor_init_bytes = arg(1 << 20, "Expected size of a sample.", unused="memory is taken as it is needed")
+    dont_use_mmap = arg(False, "Do not map files into memory.", unused="files are never mapped, always read")
+
+    cursor: Cursor
+    shuffle_after_epoch: bool = False
+    shuffle_after_epoch_seed: int | None = None
+
+    def size(self) -> int:
+        """Number of samples in the data set."""
+        raise NotImplementedError
+
+    def open(self, batch_size: int, seed: int) -> None:
+        """Called once, when the pipeline is built: from here on the cursor is there."""
+        own = self.seed if self.seed is not None and self.seed >= 0 else seed
+        order = EpochOrder(
+            self.size(),
+            batch_size=batch_size,
+            shard_id=self.shard_id,
+            num_shards=self.num_shards,
+            random_shuffle=self.random_shuffle,
+            shuffle_after_epoch=self.shuffle_after_epoch,
+            shuffle_after_epoch_seed=self.shuffle_after_epoch_seed,
+            stick_to_shard=self.stick_to_shard,
+            pad_last_batch=self.pad_last_batch,
+            seed=own,
+        )
+        self.cursor = Cursor(order)

@@ -1,0 +1,74 @@
+"""``fn.readers.file``: files and labels of a folder, a list or given names."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+from penstock.op import arg, op
+from penstock.read.base import Reader
+from penstock.read.listing import FILE_FILTERS, FileList, list_files
+
+
+@op("readers.file", kernel="read_file", inputs=0, legacy=["file_reader"])
+class File(Reader):
+    """Reads files and their labels.
+
+    The files come from one of three places: ``file_root`` with one sub-folder per class (a file's label is its
+    folder's rank), ``file_list`` (a text file of lines "name label"), or ``files`` with ``labels``.
+
+    Outputs: the files' bytes, uint8 of shape ``(size,)``, and the labels, int32 of shape ``(1,)``.
+
+    Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for folders, lists or
+    files that cannot be read, naming them.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return tuple(fn.readers.file(file_root=photos, name="Reader"))
+        >>> files, labels = pipeline().run()
+        >>> labels.as_array().shape
+        (2, 1)
+    """
+
+    file_root = arg(None, "Folder of class folders, or what names are relative to.", kind="path", to_kernel=False)
+    file_list = arg(None, "Text file of lines 'name label'.", kind="path", to_kernel=False)
+    files = arg(None, "Names of files.", kind="paths", to_kernel=False)
+    labels = arg(None, "One label per file of `files`; default 0, 1, 2 ...", kind="integers", to_kernel=False)
+    file_filters = arg(list(FILE_FILTERS), "Patterns; a file's name must match one.", to_kernel=False)
+    dir_filters = arg(None, "Patterns; a sub-folder's name must match one.", kind="strings", to_kernel=False)
+    case_sensitive_filter = arg(False, "Whether patterns tell upper from lower case.", to_kernel=False)
+    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
+    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
+
+    def prepare(self) -> None:
+        if not self.lazy_init:
+            self.listing  # noqa: B018 - so that what is wrong is said where the reader is made
+
+    def num_outputs(self) -> int:
+        return 2
+
+    @cached_property
+    def listing(self) -> FileList:
+        """The files, in the order of the data set."""
+        return list_files(
+            self.file_root,
+            self.file_list,
+            self.files,
+            self.labels,
+            self.file_filters if "file_filters" in self.given else None,
+            self.dir_filters,
+            self.case_sensitive_filter,
+        )
+
+    def size(self) -> int:
+        return len(self.listing)
+
+    def kernel_arguments(self) -> dict[str, Any]:
+        root = os.fsencode(self.listing.root)
+        return {
+            "root": root + b"/" if root and not root.endswith(b"/") else root,
+            "paths": self.listing.packed(),
+            "labels": self.listing.labels,
+        }

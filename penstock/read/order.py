@@ -1,0 +1,253 @@
+"""Which samples a reader reads, and when: shards, shuffling and the ends of epochs.
+
+All is arithmetic on the epoch's number, so a reader can begin anywhere: no history is replayed, and two processes
+agree on who reads what without talking to each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import ArgumentError, ReadError
+
+Indices = npt.NDArray[np.int64]
+
+LastBatch = Literal["wrap", "pad", "partial", "drop"]
+"""What becomes of an epoch's last batch where the shard is no multiple of the batch size.
+
+- ``"wrap"``: the next epoch's first samples fill it.
+- ``"pad"``: the last sample is repeated, until the shard has as many batches as the largest shard.
+- ``"partial"``: the last sample is repeated within that batch only; who uses it cuts the repetitions off.
+- ``"drop"``: the samples are left out, and so are batches that the smallest shard does not have.
+"""
+
+# What permutations are for: the last word of the counter keeps their random numbers apart.
+_WITHIN_SHARD, _OVER_SHARDS, _WHOLE_SET = range(3)
+# Of the permutations that all shards must agree on, whatever their pipelines' seeds are.
+_COMMON_SEED = 0x70656E73746F636B
+
+
+class Order(Protocol):
+    """Anything that says which samples to read in which epoch; `EpochOrder`, or a sampler of the user's."""
+
+    def indices(self, epoch: int) -> Indices:
+        """The samples of the epoch, in order; at least one."""
+
+
+class Position(NamedTuple):
+    """Where a reader is: the next sample is number ``position`` of epoch ``epoch``."""
+
+    epoch: int
+    position: int
+
+
+class Cursor:
+    """Goes through the epochs of an `Order`.
+
+    >>> cursor = Cursor(EpochOrder(5))
+    >>> [cursor.take(2)[0].tolist() for _ in range(4)]
+    [[0, 1], [2, 3], [4, 0], [1, 2]]
+    >>> cursor.state
+    Position(epoch=1, position=3)
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._state = Position(0, 0)
+        self._loaded: tuple[int, Indices] | None = None
+
+    @property
+    def state(self) -> Position:
+        """The next sample; may be set to what it was before, or to any other place."""
+        return self._state
+
+    @state.setter
+    def state(self, state: tuple[int, int]) -> None:
+        self._state = Position(*state)
+        if min(self._state) < 0:
+            raise ArgumentError(f"a reader cannot be at {self._state}")
+        self._loaded = None  # who sets the state may have changed the order, too
+
+    def take(self, n: int) -> tuple[Indices, Indices]:
+        """The next ``n`` samples, and the epoch that each belongs to: two int64 arrays of shape ``(n,)``."""
+        indices, epochs = np.empty(n, np.int64), np.empty(n, np.int64)
+        epoch, position = self._state
+        filled = 0
+        while filled < n:
+            part = self._epoch(epoch)[position : position + n - filled]
+            indices[filled : filled + len(part)] = part
+            epochs[filled : filled + len(part)] = epoch
+            filled += len(part)
+            position += len(part)
+            if position >= len(self._epoch(epoch)):
+                epoch, position = epoch + 1, 0
+        self._state = Position(epoch, position)
+        return indices, epochs
+
+    def _epoch(self, epoch: int) -> Indices:
+        if self._loaded is None or self._loaded[0] != epoch:
+            indices = np.asarray(self.order.indices(epoch), np.int64)
+            if not len(indices):
+                raise ReadError(f"there is no sample to read in epoch {epoch}")
+            self._loaded = epoch, indices
+        return self._loaded[1]
+
+
+class EpochOrder:
+    """The order of DALI's readers.
+
+    The data set is cut into ``num_shards`` parts that differ by at most one sample; this reader reads one of them in
+    each epoch. Without ``stick_to_shard`` it moves on to the next part with each epoch, so after ``num_shards`` epochs
+    it has read every sample once.
+
+    There are three kinds of order. Without shuffling the samples come as they are listed. ``random_shuffle`` shuffles
+    the shard anew in each epoch, all of it and not within a buffer only. What lies in which shard is random then, too,
+    but the same for all readers of the data set: shards never overlap, whatever the seeds. Readers that stick to their
+    shards keep them for good (they may be cached); else the shards are drawn anew whenever each reader has been through
+    all of them. ``shuffle_after_epoch`` shuffles the whole data set in each epoch, the first one too, and then cuts it.
+
+    Where batches end and what is repeated or left out at an epoch's end is decided by `last_batch`.
+
+    Args:
+        size: number of samples in the data set.
+        batch_size: samples that are read at once.
+        shard_id: the part that is read first, from 0.
+        num_shards: number of parts; at most ``size``.
+        random_shuffle: shuffle within the shard.
+        shuffle_after_epoch: shuffle over shards.
+        shuffle_after_epoch_seed: of that order; all shards need the same. Default: a fixed one.
+        stick_to_shard: read the same part in all epochs.
+        pad_last_batch: whether `last_batch` is ``"pad"``, else ``"wrap"``.
+        seed: of ``random_shuffle``'s order.
+
+    Raises:
+        ArgumentError: for arguments that make no sense, alone or together.
+
+    >>> EpochOrder(7, num_shards=2, shard_id=1).indices(epoch=0)
+    array([3, 4, 5, 6])
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        batch_size: int = 1,
+        shard_id: int = 0,
+        num_shards: int = 1,
+        random_shuffle: bool = False,
+        shuffle_after_epoch: bool = False,
+        shuffle_after_epoch_seed: int | None = None,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        seed: int = 0,
+    ) -> None:
+        if size < 1:
+            raise ArgumentError(f"the data set has {size} samples: there is nothing to read")
+        if batch_size < 1:
+            raise ArgumentError(f"batch_size={batch_size} is not positive")
+        if num_shards < 1:
+            raise ArgumentError(f"num_shards={num_shards} is not positive")
+        if not 0 <= shard_id < num_shards:
+            raise ArgumentError(f"shard_id={shard_id} is not in the range from 0 to num_shards - 1 = {num_shards - 1}")
+        if num_shards > size:
+            raise ArgumentError(f"num_shards={num_shards}: the data set has only {size} samples, some shard has none")
+        if shuffle_after_epoch and random_shuffle:
+            raise ArgumentError("shuffle_after_epoch=True and random_shuffle=True exclude each other")
+        if shuffle_after_epoch and stick_to_shard:
+            raise ArgumentError("shuffle_after_epoch=True leaves no shard to stick to: drop stick_to_shard=True")
+        self.size, self.batch_size, self.seed = size, batch_size, seed
+        self.shard_id, self.num_shards = shard_id, num_shards
+        self.random_shuffle, self.shuffle_after_epoch = random_shuffle, shuffle_after_epoch
+        self.shuffle_after_epoch_seed = _COMMON_SEED if shuffle_after_epoch_seed is None else shuffle_after_epoch_seed
+        self.stick_to_shard = stick_to_shard or shuffle_after_epoch  # what rotates then is the order, not the shard
+        self.pad_last_batch = pad_last_batch
+        self._last_batch: LastBatch = "pad" if pad_last_batch else "wrap"
+        self._shards: tuple[int, Indices] | None = None
+
+    @property
+    def last_batch(self) -> LastBatch:
+        """What becomes of an epoch's last batch. An iterator that wants another end of epochs sets this."""
+        return self._last_batch
+
+    @last_batch.setter
+    def last_batch(self, value: LastBatch) -> None:
+        if value not in get_args(LastBatch):
+            raise ArgumentError(f"last_batch={value!r} is none of {get_args(LastBatch)}")
+        if value == "drop" and self.size // self.num_shards < self.batch_size:
+            raise ArgumentError(
+                f"the smallest of {self.num_shards} shards has {self.size // self.num_shards} samples, less than one "
+                f"batch of {self.batch_size}: if the last batch is dropped, nothing remains"
+            )
+        self._last_batch = value
+
+    def indices(self, epoch: int) -> Indices:
+        """The samples of an epoch in order, with those that are repeated at its end: int64, shape ``(n,)``."""
+        shard = self._shard(epoch)
+        missing = self._length(len(shard)) - len(shard)
+        return np.append(shard, np.repeat(shard[-1:], missing)) if missing > 0 else shard[: len(shard) + missing]
+
+    def reader_meta(self) -> dict[str, int]:
+        """What ``Pipeline.reader_meta`` tells about this reader: DALI's keys and values."""
+        shards = self.num_shards
+        return {
+            "epoch_size": self.size,
+            "epoch_size_padded": -(-self.size // shards) * shards if self.pad_last_batch else self.size,
+            "number_of_shards": shards,
+            "shard_id": self.shard_id,
+            "pad_last_batch": int(self.pad_last_batch),
+            "stick_to_shard": int(self.stick_to_shard),
+        }
+
+    def _length(self, shard_size: int) -> int:
+        batch, smallest, largest = self.batch_size, self.size // self.num_shards, -(-self.size // self.num_shards)
+        return {
+            "wrap": shard_size,
+            "pad": -(-largest // batch) * batch,
+            "partial": -(-shard_size // batch) * batch,
+            "drop": smallest // batch * batch,
+        }[self._last_batch]
+
+    def _shard(self, epoch: int) -> Indices:
+        shard_id = self.shard_id if self.stick_to_shard else (self.shard_id + epoch) % self.num_shards
+        begin, end = (self.size * i // self.num_shards for i in (shard_id, shard_id + 1))
+        if self.shuffle_after_epoch:
+            return permutation(self.size, self.shuffle_after_epoch_seed, epoch, _WHOLE_SET)[begin:end]
+        if not self.random_shuffle:
+            return np.arange(begin, end)
+        shuffled = permutation(end - begin, self.seed, epoch, _WITHIN_SHARD)
+        return shuffled if self.num_shards == 1 else self._over_shards(epoch)[begin:end][shuffled]
+
+    def _over_shards(self, epoch: int) -> Indices:
+        round_ = 0 if self.stick_to_shard else epoch // self.num_shards
+        if self._shards is None or self._shards[0] != round_:
+            self._shards = round_, permutation(self.size, _COMMON_SEED, round_, _OVER_SHARDS)
+        return self._shards[1]
+
+
+def shard_sizes(size: int, num_shards: int) -> Indices:
+    """The number of samples in each shard.
+
+    >>> shard_sizes(10, 4)
+    array([2, 3, 2, 3])
+    """
+    borders: Any = np.arange(num_shards + 1, dtype=np.int64) * size // num_shards
+    return np.diff(borders)
+
+
+def permutation(n: int, seed: int, epoch: int, purpose: int) -> Indices:
+    """A random order of ``range(n)`` that depends on nothing but the arguments.
+
+    NumPy promises to keep Philox' numbers as they are for all time, but not what its own ``permutation`` does.
+    """
+    key = np.array([seed % 2**64, epoch], dtype=np.uint64)
+    counter = np.array([0, 0, 0, purpose], dtype=np.uint64)
+    bits = np.uint64(n.bit_length())
+    # Each random number carries its index in its lowest bits: sorting numbers is much faster than argsort.
+    tagged = np.random.Philox(key=key, counter=counter).random_raw(n) << bits
+    tagged |= np.arange(n, dtype=np.uint64)
+    tagged.sort()
+    tagged &= (np.uint64(1) << bits) - np.uint64(1)
+    return tagged.view(np.int64)

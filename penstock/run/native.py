@@ -1,0 +1,123 @@
+"""The C ABI of native/penstock.h as ctypes sees it.
+
+Calls that may wait go through ``blocking`` and give up the GIL; all others go through ``quick`` and keep it: they
+return at once, and winning the GIL back from a busy main thread can take 5 ms.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+from functools import cache
+from typing import Any
+
+from penstock import _loader
+
+ABI_VERSION = 1
+MAX_DIMS = 12
+CONTIGUOUS, UNIFORM = 1, 2
+EARLY, ALIAS, IO = 1, 2, 4
+
+
+class Tensor(c.Structure):
+    """``ps_tensor``: one sample of one value."""
+
+    _fields_ = [
+        ("data", c.c_void_p),
+        ("dtype", c.c_int32),
+        ("ndim", c.c_int32),
+        ("shape", c.c_int64 * MAX_DIMS),
+        ("layout", c.c_char * 16),
+        ("source", c.c_char_p),
+    ]
+
+
+class ErrorInfo(c.Structure):
+    """``ps_error_info``: why this thread's last call failed."""
+
+    _fields_ = [
+        ("kind", c.c_int32),
+        ("node", c.c_int32),
+        ("sample", c.c_int32),
+        ("message", c.c_char_p),
+        ("source", c.c_char_p),
+    ]
+
+
+_i32p, _i64p = c.POINTER(c.c_int32), c.POINTER(c.c_int64)
+_tensors = c.POINTER(Tensor)
+_BLOCKING: dict[str, tuple[Any, list[Any]]] = {
+    "ps_executor_destroy": (None, [c.c_void_p]),
+    "ps_executor_wait": (c.c_void_p, [c.c_void_p, c.c_int, c.POINTER(c.c_int)]),
+    "ps_executor_cancel": (c.c_int, [c.c_void_p]),
+    "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, _tensors, c.c_int, c.c_int]),
+}
+_QUICK: dict[str, tuple[Any, list[Any]]] = {
+    "ps_abi_version": (c.c_int, []),
+    "ps_isa": (c.c_char_p, []),
+    "ps_error": (None, [c.POINTER(ErrorInfo)]),
+    "ps_plan_create": (c.c_void_p, []),
+    "ps_plan_destroy": (None, [c.c_void_p]),
+    "ps_plan_source": (c.c_int, [c.c_void_p]),
+    "ps_plan_constant": (c.c_int, [c.c_void_p, _tensors]),
+    "ps_arg_integers": (c.c_int, [c.c_void_p, c.c_char_p, _i64p, c.c_int]),
+    "ps_arg_numbers": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_double), c.c_int]),
+    "ps_arg_strings": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_char_p), c.c_int]),
+    "ps_arg_bytes": (c.c_int, [c.c_void_p, c.c_char_p, c.c_char_p, c.c_int64]),
+    "ps_arg_value": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
+    "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int]),
+    "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
+    "ps_plan_outputs": (c.c_int, [c.c_void_p, _i32p, c.c_int]),
+    "ps_executor_create": (c.c_void_p, [c.c_void_p, c.c_int, c.c_int, c.c_int, _i32p, c.c_int, c.c_char_p]),
+    "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, _i64p, c.c_int]),
+    "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, _i64p, _i64p]),
+    "ps_executor_pending": (c.c_int, [c.c_void_p]),
+    "ps_executor_node_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
+    "ps_executor_thread_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
+    "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
+    "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
+    "ps_batch_size": (c.c_int, [c.c_void_p]),
+    "ps_batch_output": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
+    "ps_batch_destroy": (None, [c.c_void_p]),
+}
+
+
+def _typed(library: c.CDLL, functions: dict[str, tuple[Any, list[Any]]]) -> c.CDLL:
+    for name, (result, arguments) in functions.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+@cache
+def blocking() -> c.CDLL:
+    """The library for calls that may wait."""
+    return _typed(_loader.library(), _BLOCKING)
+
+
+@cache
+def quick() -> c.CDLL:
+    """The library for calls that return at once."""
+    library = _typed(_loader.quick_library(), _QUICK)
+    if library.ps_abi_version() != ABI_VERSION:
+        raise _loader.NativeLibraryError(
+            f"{_loader.library_path()} has ABI {library.ps_abi_version()}, but this penstock needs {ABI_VERSION}: "
+            "build it again (./dev build)"
+        )
+    return library
+
+
+def last_error() -> ErrorInfo:
+    """Why the calling thread's last native call failed."""
+    info = ErrorInfo()
+    quick().ps_error(c.byref(info))
+    return info
+
+
+def integers(values: Any) -> Any:
+    """A C array of int64."""
+    return (c.c_int64 * len(values))(*values)
+
+
+def ints(values: Any) -> Any:
+    """A C array of int32."""
+    return (c.c_int32 * len(values))(*values)

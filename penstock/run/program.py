@@ -1,0 +1,133 @@
+"""Hands a plan to the native library, node by node."""
+
+from __future__ import annotations
+
+import ctypes as c
+import enum
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from penstock import types
+from penstock.errors import PenstockError, from_native
+from penstock.graph.node import DataNode, OpNode
+from penstock.optimize.plan import Plan, is_constant
+from penstock.run import native
+
+
+class Program:
+    """A native plan and what its numbers mean here."""
+
+    def __init__(self, plan: Plan, seed: int):
+        self.nodes: list[OpNode] = []  # by native number
+        self.readers: list[tuple[OpNode, int]] = []  # and the value that tells them which samples
+        self._library = native.quick()
+        self._handle: Any = self._library.ps_plan_create()
+        self._values: dict[DataNode, int] = {}
+        self._draws = 0
+        try:
+            self._build(plan, seed)
+        except BaseException:
+            self._library.ps_plan_destroy(self._handle)
+            raise
+
+    def take(self) -> Any:
+        """The native handle, which is the caller's from then on."""
+        handle, self._handle = self._handle, None
+        return handle
+
+    def failure(self) -> PenstockError:
+        """The exception for this thread's last native failure."""
+        info = native.last_error()
+        node = self.nodes[info.node] if 0 <= info.node < len(self.nodes) else None
+        return from_native(
+            info.kind,
+            info.message.decode(errors="replace"),
+            node.op.name if node else None,
+            info.sample if info.sample >= 0 and node else None,
+            info.source.decode(errors="surrogateescape") or None,
+            str(node.location) if node and node.location else None,
+        )
+
+    def _build(self, plan: Plan, seed: int) -> None:
+        order: dict[OpNode, int] = {}
+        for node in plan.nodes:
+            if is_constant(node):
+                self._values[node.outputs[0]] = self._constant(node)
+                continue
+            order[node] = len(self.nodes)
+            self._add(node, node in plan.early, seed)
+        for segment in plan.segments:
+            flat = [order[n] for group in segment.groups for n in group]
+            sizes = [len(group) for group in segment.groups]
+            self._check(
+                self._library.ps_plan_segment(
+                    self._handle, native.ints(flat), native.ints(sizes), len(sizes), int(segment.io)
+                )
+            )
+        outputs = [self._values[o] for o in plan.outputs]
+        self._check(self._library.ps_plan_outputs(self._handle, native.ints(outputs), len(outputs)))
+
+    def _constant(self, node: OpNode) -> int:
+        array: np.ndarray[Any, Any] = node.op.array  # type: ignore[attr-defined]
+        tensor = native.Tensor(
+            data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
+            layout=node.op.layout.encode(),  # type: ignore[attr-defined]
+        )
+        tensor.shape[: array.ndim] = array.shape
+        return self._check(self._library.ps_plan_constant(self._handle, c.byref(tensor)))
+
+    def _add(self, node: OpNode, early: bool, seed: int) -> None:
+        op = node.op
+        inputs = [self._values[i] for i in node.inputs]
+        if op.fed:
+            inputs.insert(0, self._check(self._library.ps_plan_source(self._handle)))
+            self.readers.append((node, inputs[0]))
+        for name, value in op.kernel_arguments().items():
+            if value is not None:
+                self._argument(name.encode(), value)
+        for name, data in op.tensors.items():
+            self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
+        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
+        self.nodes.append(node)
+        first = self._library.ps_plan_node(
+            self._handle, op.kernel.encode(), native.ints(inputs), len(inputs), len(node.outputs), self._key(op, seed), flags
+        )
+        if first < 0:
+            info = native.last_error()
+            raise from_native(info.kind, info.message.decode(), op.name, None, None, str(node.location))
+        for output in node.outputs:
+            self._values[output] = first + output.index
+
+    def _key(self, op: Any, seed: int) -> int:
+        """The key of the operator's random numbers: its own seed, or the pipeline's and its rank among those that draw."""
+        if not op.random:
+            return 0
+        own = op.seed
+        text = f"seed {own}" if own is not None and own >= 0 else f"pipeline {seed} operator {self._draws}"
+        self._draws += 1
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+    def _argument(self, name: bytes, value: Any) -> None:
+        lib, plan = self._library, self._handle
+        if isinstance(value, bytes):
+            lib.ps_arg_bytes(plan, name, value, len(value))
+            return
+        if isinstance(value, np.ndarray):
+            array = np.ascontiguousarray(value, np.int64)
+            lib.ps_arg_integers(plan, name, array.ctypes.data_as(c.POINTER(c.c_int64)), len(array))
+            return
+        items = list(value) if isinstance(value, (list, tuple)) else [value]
+        if items and isinstance(items[0], str):
+            texts = (c.c_char_p * len(items))(*[t.encode() for t in items])
+            lib.ps_arg_strings(plan, name, texts, len(items))
+        elif all(isinstance(v, (bool, int, np.integer, enum.IntEnum)) for v in items):
+            lib.ps_arg_integers(plan, name, native.integers([int(v) for v in items]), len(items))
+        else:
+            lib.ps_arg_numbers(plan, name, (c.c_double * len(items))(*items), len(items))
+
+    def _check(self, result: int) -> int:
+        if result < 0:
+            raise self.failure()
+        return result

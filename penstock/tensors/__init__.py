@@ -1,0 +1,7 @@
+"""What pipelines give and take: one tensor, or one per sample of a batch, shared with NumPy and frameworks."""
+
+from penstock.tensors.arrays import TensorError, TensorIndexError
+from penstock.tensors.tensor import TensorCPU
+from penstock.tensors.tensor_list import TensorListCPU
+
+__all__ = ["TensorCPU", "TensorError", "TensorIndexError", "TensorListCPU"]

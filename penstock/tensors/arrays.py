@@ -1,0 +1,146 @@
+"""Between NumPy arrays, other libraries' tensors and the native library's descriptors, without copying."""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import DeviceError, PenstockError
+from penstock.run import native
+from penstock.types import DALIDataType, to_dali_type, to_numpy_type
+
+Array = npt.NDArray[Any]
+
+# native.Tensor as NumPy sees it, for what concerns all samples at once.
+DESCRIPTOR = np.dtype(
+    [
+        ("data", np.uintp),
+        ("dtype", np.int32),
+        ("ndim", np.int32),
+        ("shape", np.int64, (native.MAX_DIMS,)),
+        ("layout", "S16"),
+        ("source", np.uintp),
+    ]
+)
+_CPU = 1  # DLPack's kDLCPU
+_NUMPY_TYPES = {int(d): np.dtype(to_numpy_type(d)) for d in DALIDataType if 0 <= d <= DALIDataType.BOOL}
+_TYPESTRINGS = {d: t.str for d, t in _NUMPY_TYPES.items()}
+
+
+class TensorError(PenstockError, RuntimeError, ValueError):
+    """A tensor or list does not have the shape, layout or memory for what is asked of it."""
+
+
+class TensorIndexError(TensorError, IndexError):
+    """There is no such sample."""
+
+
+class _Memory:
+    """Lends memory at an address to NumPy: arrays made of it keep the owner alive."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, owner: object, address: int, shape: tuple[int, ...], typestring: str, writable: bool):
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (address, not writable), "shape": shape, "typestr": typestring, "version": 3,
+        }  # fmt: skip
+
+
+def numpy_type(dtype: int) -> np.dtype[Any]:
+    """NumPy's type for a descriptor's number."""
+    return _NUMPY_TYPES[dtype]
+
+
+def array_at(owner: object, address: int | None, shape: tuple[int, ...], dtype: int, writable: bool = True) -> Array:
+    """An array of memory at an address; it keeps the owner alive."""
+    if not address or 0 in shape:
+        return np.empty(shape, _NUMPY_TYPES[dtype])
+    return np.asarray(_Memory(owner, address, shape, _TYPESTRINGS[dtype], writable))
+
+
+class _Capsule:
+    """A bare DLPack capsule as an object that NumPy's from_dlpack takes."""
+
+    def __init__(self, capsule: Any):
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU, 0
+
+
+def as_array(data: Any) -> Array:
+    """The data as a dense array that shares its memory.
+
+    Takes arrays and all that has the buffer protocol, ``__array_interface__``, DLPack (capsules too) or ``__array__``;
+    numbers and lists of them are copied. Raises TypeError for elements that no tensor can have, TensorError for
+    strided data, DeviceError for data on other devices.
+    """
+    if not isinstance(data, np.ndarray):
+        if type(data).__name__ == "PyCapsule":
+            data = _Capsule(data)
+        if hasattr(data, "__dlpack__") and not hasattr(data, "__array_interface__"):
+            device = int(data.__dlpack_device__()[0])
+            if device != _CPU:
+                raise DeviceError(f"the data is on a device of DLPack's kind {device}: copy it to the CPU first")
+            try:
+                data = np.from_dlpack(data)
+            except (RuntimeError, BufferError) as e:
+                raise TypeError(f"this tensor cannot be shared: {e}") from e
+        else:
+            data = np.asarray(data)
+    to_dali_type(data.dtype)
+    if not data.flags.c_contiguous:
+        raise TensorError(
+            f"an array of shape {data.shape} with strides {data.strides} is not dense: "
+            "numpy.ascontiguousarray() makes a dense copy"
+        )
+    if data.ndim > native.MAX_DIMS:
+        raise TensorError(f"{data.ndim} dimensions are too many: tensors have at most {native.MAX_DIMS}")
+    return data
+
+
+def check_layout(layout: str | None, ndim: int) -> str:
+    """The layout, if it names this many axes or none; else TensorError."""
+    layout = str(layout or "")
+    if layout and len(layout) != ndim:
+        raise TensorError(f"the layout {layout!r} names {len(layout)} axes, but the data has {ndim}")
+    return layout
+
+
+def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> c.Array[native.Tensor]:
+    """Descriptors of arrays; they do not keep the arrays alive."""
+    samples = (native.Tensor * len(arrays))()
+    for sample, array, source in zip(samples, arrays, sources, strict=True):
+        sample.data, sample.dtype, sample.ndim = array.ctypes.data, int(to_dali_type(array.dtype)), array.ndim
+        sample.shape[: array.ndim] = array.shape
+        sample.layout = layout.encode()
+        if source:
+            sample.source = source.encode(errors="surrogateescape")
+    return samples
+
+
+def copy_to(destination: Any, pieces: Sequence[Array]) -> None:
+    """Copies arrays, one behind the other, to an address (int or ctypes pointer) or into a writable buffer."""
+    if isinstance(destination, (int, c.c_void_p)) or destination is None:
+        address = destination.value if isinstance(destination, c.c_void_p) else destination
+        if not address:
+            raise TensorError("the destination is a null pointer")
+    elif hasattr(destination, "contents"):
+        address = c.cast(destination, c.c_void_p).value or 0
+    else:
+        target = as_array(destination)
+        needed = sum(a.nbytes for a in pieces)
+        if target.nbytes != needed or not target.flags.writeable:
+            raise TensorError(f"the destination must be a writable buffer of {needed} bytes, not of {target.nbytes}")
+        address = target.ctypes.data
+    for piece in pieces:
+        c.memmove(address, piece.ctypes.data, piece.nbytes)
+        address += piece.nbytes

@@ -1,0 +1,173 @@
+"""Constants that a pipeline's definition combines with nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock.types.enums import *
+from penstock.types.convert import *
+
+
+class ScalarConstant:
+    """A number with a type, as an operand or argument; `Constant` makes it.
+
+    A ``value`` that is a bool, int or float stands for BOOL, INT32 or FLOAT; NumPy scalars and 0-dimensional arrays
+    have their own type. ``dtype`` is the type that the promotion rules of arithmetic go by.
+    Raises TypeError where ``value`` is no number or ``dtype`` is no type of numbers.
+
+    >>> str(ScalarConstant(3).uint8())
+    '3:DALIDataType.UINT8'
+    """
+
+    __array_ufunc__ = None  # `array + constant` is not NumPy's to compute
+
+    def __init__(self, value: Any, dtype: int | None = None):
+        self.shape: list[int] = []
+        if hasattr(value, "dtype"):
+            dtype = to_dali_type(value.dtype) if dtype is None else dtype
+            value = value.item()
+        if not isinstance(value, (bool, int, float)):
+            raise TypeError(f"a scalar constant is a bool, an int or a float, not {value!r}")
+        if dtype is None:
+            dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
+        self.dtype = to_dali_type(dtype)
+        if self.dtype not in _TO_NUMPY:
+            raise TypeError(f"a scalar constant cannot have the type {self.dtype}: it is a bool, an integer or a float")
+        kind = bool if self.dtype == BOOL else int if self.dtype in _INTEGERS else float
+        self.value: bool | int | float = kind(value)
+
+    def bool(self) -> ScalarConstant:
+        return ScalarConstant(self.value, BOOL)
+
+    def int8(self) -> ScalarConstant:
+        return ScalarConstant(self.value, INT8)
+
+    def int16(self) -> ScalarConstant:
+        return ScalarConstant(self.value, INT16)
+
+    def int32(self) -> ScalarConstant:
+        return ScalarConstant(self.value, INT32)
+
+    def int64(self) -> ScalarConstant:
+        return ScalarConstant(self.value, INT64)
+
+    def uint8(self) -> ScalarConstant:
+        return ScalarConstant(self.value, UINT8)
+
+    def uint16(self) -> ScalarConstant:
+        return ScalarConstant(self.value, UINT16)
+
+    def uint32(self) -> ScalarConstant:
+        return ScalarConstant(self.value, UINT32)
+
+    def uint64(self) -> ScalarConstant:
+        return ScalarConstant(self.value, UINT64)
+
+    def float16(self) -> ScalarConstant:
+        return ScalarConstant(self.value, FLOAT16)
+
+    def float32(self) -> ScalarConstant:
+        return ScalarConstant(self.value, FLOAT)
+
+    def float64(self) -> ScalarConstant:
+        return ScalarConstant(self.value, FLOAT64)
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, ScalarConstant):
+            return self.value == other.value and self.dtype == other.dtype
+        return NotImplemented  # a node answers with a node
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> Any:
+        if self.dtype in _FLOATS:
+            raise TypeError(f"{self} has no truth value: convert it to an integer type or to bool first")
+        return self.value != 0
+
+    def __int__(self) -> int:
+        if self.dtype in _FLOATS:
+            raise TypeError(f"{self} is no integer: convert it to an integer type first")
+        return int(self.value)
+
+    def __float__(self) -> float:
+        if self.dtype not in _FLOATS:
+            raise TypeError(f"{self} is no float: convert it to a float type first")
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return f"{self.value}:{self.dtype}"
+
+    def __repr__(self) -> str:
+        return f"ScalarConstant({self.value!r}, {self.dtype!r})"
+
+
+def Constant(  # noqa: N802
+    value: Any,
+    dtype: int | None = None,
+    shape: Sequence[int] | int | None = None,
+    layout: str | None = None,
+    device: str | None = None,
+) -> Any:
+    """A constant for a pipeline's definition.
+
+    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout`` or
+    ``device``, becomes a node that is this tensor in every sample.
+
+    - ``value``: a number, a NumPy array, anything that NumPy takes for an array, an enum of this module, or lists of
+      them. Python's numbers are FLOAT, INT32 or BOOL, whichever holds all of them; arrays keep their type, but 64 bits
+      become 32.
+    - ``dtype``: the type to convert to: floats are rounded (halves away from zero), and what does not fit becomes the
+      nearest value that does.
+    - ``shape``: of the tensor; a scalar fills it, else the number of elements must be the same.
+    - ``layout``: names of the axes, such as "HWC".
+    - ``device``: "cpu".
+
+    Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
+    a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
+
+    >>> Constant(5, dtype=UINT8)
+    ScalarConstant(5, DALIDataType.UINT8)
+    """
+    one = shape is None or shape == 1 or (not isinstance(shape, int) and list(shape) in ([], [1]))
+    if one and device is None and layout is None and _is_number(value) and not _is_enum_type(dtype):
+        return ScalarConstant(value, dtype)
+    from penstock.graph.constants import constant  # the graph is made of these types
+
+    return constant(constant_array(value, dtype, shape), layout, device or "cpu")
+
+
+def _is_number(value: Any) -> bool:
+    return np.ndim(value) == 0 and not isinstance(value, (DALIDataType, DALIImageType, DALIInterpType))
+
+
+def _is_enum_type(dtype: int | None) -> bool:
+    return dtype in (DATA_TYPE, IMAGE_TYPE, INTERP_TYPE)
+
+
+def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
+    """The array of a `Constant`, whose docstring tells the rules. Enums are INT32."""
+    array = np.asarray(value)
+    if array.size == 0 and not hasattr(value, "dtype"):
+        array = array.astype(np.float32)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"a constant is made of numbers, not of {value!r}")
+    if dtype is not None and not _is_enum_type(dtype):
+        array = saturate(array, np.dtype(to_numpy_type(to_dali_type(dtype))))
+    elif array.dtype == np.float64:
+        array = array.astype(np.float32)
+    elif array.dtype.itemsize == 8:
+        narrow = np.dtype(f"{array.dtype.kind}4")
+        if array.size and not np.array_equal(array.astype(narrow), array):
+            raise OverflowError(f"{value!r} does not fit {narrow}: give dtype= to Constant")
+        array = array.astype(narrow)
+    if shape is None:
+        return array
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if array.ndim == 0:
+        return np.full(shape, array)
+    if array.size != np.prod(shape, dtype=np.int64):
+        raise ValueError(f"a constant of shape {shape} cannot be made of {array.size} values")
+    return array.reshape(shape)

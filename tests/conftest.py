@@ -1,0 +1,34 @@
+"""Shared by all tests: the folders of test media, and pictures made on the spot."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tools.photographs import Style, write_folder
+
+
+@pytest.fixture(scope="session")
+def dali_extra() -> Path:
+    """DALI's repository of test media; tests which need it are skipped where it is missing."""
+    folder = os.environ.get("DALI_EXTRA_PATH")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("needs the media of DALI_extra: set DALI_EXTRA_PATH to a checkout of it")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of 16 JPEG photographs of 500x375 in 8 class folders."""
+    folder = tmp_path_factory.mktemp("photographs") / "photographs"
+    assert sum(write_folder(folder, 16, Style())) > 1_000_000
+    return folder
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    """Random numbers that are the same in each run of a test."""
+    return np.random.default_rng(20240607)

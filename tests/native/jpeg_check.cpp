@@ -1,0 +1,219 @@
+// Compares our JPEG decoder with libjpeg bit for bit: pictures made by libjpeg from photographs, in all samplings, qualities
+// and restart intervals, as a whole and in windows.
+//
+//   jpeg_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all equal
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <jpeglib.h>
+
+#include "decode/jpeg/decoder.h"
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+using ps::jpeg::Color;
+std::mt19937 random_bits;
+int uniform(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_bits); }
+
+struct Picture {
+  int width = 0, height = 0, channels = 3;
+  Bytes pixels;
+};
+
+Bytes read_file(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (!file) std::perror(path.c_str()), std::exit(2);
+  Bytes bytes;
+  uint8_t buffer[65536];
+  while (size_t n = std::fread(buffer, 1, sizeof buffer, file)) bytes.insert(bytes.end(), buffer, buffer + n);
+  std::fclose(file);
+  return bytes;
+}
+
+// libjpeg's word on a file; `warnings`: what it did not accept silently.
+Picture reference(const Bytes& file, J_COLOR_SPACE space, bool fancy, long* warnings = nullptr) {
+  jpeg_decompress_struct d;
+  jpeg_error_mgr errors;
+  d.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&d);
+  jpeg_mem_src(&d, file.data(), file.size());
+  jpeg_read_header(&d, TRUE);
+  d.out_color_space = space;
+  d.dct_method = JDCT_ISLOW;
+  d.do_fancy_upsampling = fancy;
+  jpeg_start_decompress(&d);
+  Picture picture{int(d.output_width), int(d.output_height), d.output_components, {}};
+  size_t row_bytes = size_t(picture.width * picture.channels);
+  picture.pixels.resize(row_bytes * size_t(picture.height));
+  while (d.output_scanline < d.output_height) {
+    JSAMPROW row = &picture.pixels[d.output_scanline * row_bytes];
+    jpeg_read_scanlines(&d, &row, 1);
+  }
+  if (warnings) *warnings = errors.num_warnings;
+  jpeg_destroy_decompress(&d);
+  return picture;
+}
+
+struct Encoding {
+  int quality = 90, h = 1, v = 1, restart = 0, chroma_h = 1, chroma_v = 1;
+  bool optimised = false, rgb = false;
+};
+
+Bytes encode(const Picture& picture, const Encoding& e) {
+  jpeg_compress_struct c;
+  jpeg_error_mgr errors;
+  c.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&c);
+  unsigned char* buffer = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&c, &buffer, &size);
+  c.image_width = JDIMENSION(picture.width);
+  c.image_height = JDIMENSION(picture.height);
+  c.input_components = picture.channels;
+  c.in_color_space = picture.channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
+  jpeg_set_defaults(&c);
+  if (e.rgb) jpeg_set_colorspace(&c, JCS_RGB);
+  jpeg_set_quality(&c, e.quality, TRUE);
+  c.comp_info[0].h_samp_factor = e.h;
+  c.comp_info[0].v_samp_factor = e.v;
+  for (int i = 1; i < c.num_components; i++) {
+    c.comp_info[i].h_samp_factor = e.chroma_h;
+    c.comp_info[i].v_samp_factor = e.chroma_v;
+  }
+  c.optimize_coding = e.optimised;
+  c.restart_interval = unsigned(e.restart);
+  jpeg_start_compress(&c, TRUE);
+  while (c.next_scanline < c.image_height) {
+    auto row = const_cast<JSAMPROW>(&picture.pixels[c.next_scanline * size_t(picture.width * picture.channels)]);
+    jpeg_write_scanlines(&c, &row, 1);
+  }
+  jpeg_finish_compress(&c);
+  Bytes file(buffer, buffer + size);
+  std::free(buffer);
+  jpeg_destroy_compress(&c);
+  return file;
+}
+
+// A random part of a picture, made smaller by leaving out pixels, now and then with noise.
+Picture excerpt(const Picture& source) {
+  int step = uniform(1, 3);
+  int width = uniform(0, 3) ? uniform(1, std::min(200, source.width / step)) : uniform(1, 20);
+  int height = uniform(0, 3) ? uniform(1, std::min(150, source.height / step)) : uniform(1, 20);
+  int x0 = uniform(0, source.width - width * step), y0 = uniform(0, source.height - height * step);
+  Picture part{width, height, uniform(0, 7) ? 3 : 1, {}};
+  int noise = uniform(0, 9) ? 0 : 255;
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++)
+      for (int c = 0; c < part.channels; c++) {
+        int value = source.pixels[size_t(((y0 + y * step) * source.width + x0 + x * step) * 3 + c)];
+        part.pixels.push_back(uint8_t(noise ? uniform(0, noise) : value));
+      }
+  return part;
+}
+
+// Collects rows, in memory of its own or by copying.
+struct Collector : ps::RowSink {
+  int64_t y0 = 0, next = 0;
+  size_t row_bytes = 0;
+  bool places = false;
+  Bytes rows;
+  static constexpr uint8_t kGuard = 0xA5;
+
+  Collector(const ps::Window& window, int channels, bool give_place)
+      : y0(window.y0), next(window.y0), row_bytes(size_t(window.width() * channels)), places(give_place),
+        rows(size_t(window.height()) * row_bytes + 1, kGuard) {}
+  void* place(int64_t y) override { return places ? rows.data() + size_t(y - y0) * row_bytes : nullptr; }
+  void push(int64_t y, const void* row) override {
+    if (y != next++) std::printf("row %ld out of turn\n", long(y)), std::exit(1);
+    uint8_t* to = rows.data() + size_t(y - y0) * row_bytes;
+    if (row != to) std::memcpy(to, row, row_bytes);
+    if (to[row_bytes] != kGuard) std::printf("row %ld is too long\n", long(y)), std::exit(1);
+  }
+};
+
+bool equal(const Collector& got, const Picture& full, const ps::Window& w) {
+  if (got.next != w.y1) return false;
+  for (int64_t y = w.y0; y < w.y1; y++)
+    if (std::memcmp(&full.pixels[size_t((y * full.width + w.x0) * full.channels)], &got.rows[size_t(y - w.y0) * got.row_bytes],
+                    got.row_bytes) != 0)
+      return false;
+  return true;
+}
+
+ps::Window random_window(int width, int height) {
+  int x0 = uniform(0, width - 1), y0 = uniform(0, height - 1);
+  return {x0, y0, uniform(x0 + 1, width), uniform(y0 + 1, height)};
+}
+
+// Decodes `file` whole and in windows; true: as libjpeg does.
+bool check(ps::jpeg::Decoder& decoder, const Bytes& file, const std::string& name, int windows) {
+  ps::jpeg::Header header;
+  if (!ps::jpeg::parse(file.data(), file.size(), header) || !header.supported) {
+    std::printf("not supported: %s\n", name.c_str());
+    return false;
+  }
+  for (bool fancy : {true, false})
+    for (Color color : {Color::RGB, Color::GRAY}) {
+      Picture full = reference(file, color == Color::RGB ? JCS_RGB : JCS_GRAYSCALE, fancy);
+      for (int i = 0; i <= windows; i++) {
+        ps::Window window{0, 0, full.width, full.height};
+        if (i > 0) window = random_window(full.width, full.height);
+        bool bgr = color == Color::RGB && uniform(0, 3) == 0;
+        Collector rows(window, full.channels, uniform(0, 1));
+        auto status = decoder.decode(file.data(), file.size(), header, window, bgr ? Color::BGR : color, fancy, rows);
+        if (bgr)
+          for (size_t k = 0; k + 2 < rows.rows.size(); k += 3) std::swap(rows.rows[k], rows.rows[k + 2]);
+        if (status == ps::jpeg::Status::ok && equal(rows, full, window)) continue;
+        std::printf("%s: %s, %s, %dx%d, window x %ld..%ld y %ld..%ld%s\n",
+                    status == ps::jpeg::Status::ok ? "differs" : "inconsistent", name.c_str(),
+                    color == Color::GRAY ? "gray" : bgr ? "BGR" : "RGB", full.width, full.height, long(window.x0),
+                    long(window.x1), long(window.y0), long(window.y1), fancy ? ", fancy" : "");
+        return false;
+      }
+    }
+  return true;
+}
+
+struct Sampling { int h, v, chroma_h, chroma_v; };
+constexpr Sampling kSamplings[] = {{1, 1, 1, 1}, {2, 1, 1, 1}, {2, 2, 1, 1}, {1, 2, 1, 1}, {4, 1, 1, 1}, {4, 2, 1, 1},
+                                   {1, 4, 1, 1}, {2, 2, 2, 1}, {2, 2, 1, 2}, {4, 1, 2, 1}, {1, 1, 2, 2}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> paths;
+  int cases = 1000;
+  for (int i = 1; i < argc; i++) {
+    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
+    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
+    else paths.push_back(argv[i]);
+  }
+  if (paths.empty()) return std::fprintf(stderr, "usage: jpeg_check PICTURE.jpg... [--cases N] [--seed N]\n"), 2;
+  ps::jpeg::Decoder decoder;
+  std::vector<Picture> photographs;
+  int failures = 0, checked = 0;
+  for (const std::string& path : paths) {
+    Bytes file = read_file(path);
+    ps::jpeg::Header header;
+    if (!ps::jpeg::parse(file.data(), file.size(), header)) std::printf("cannot parse %s\n", path.c_str()), failures++;
+    if (header.supported) failures += !check(decoder, file, path, 3), checked++;
+    photographs.push_back(reference(file, JCS_RGB, true));
+  }
+  for (int i = 0; i < cases; i++) {
+    Picture part = excerpt(photographs[size_t(uniform(0, int(photographs.size()) - 1))]);
+    Sampling s = kSamplings[uniform(0, 5) ? uniform(0, 4) : uniform(0, int(std::size(kSamplings)) - 1)];
+    Encoding e{uniform(5, 100), s.h, s.v, uniform(0, 2) ? 0 : uniform(1, 20), s.chroma_h, s.chroma_v, uniform(0, 1) == 1,
+               part.channels == 3 && uniform(0, 9) == 0};
+    char name[128];
+    std::snprintf(name, sizeof name, "case %d (quality %d, %dx%d over %dx%d, restart %d%s%s)", i, e.quality, e.h, e.v,
+                  e.chroma_h, e.chroma_v, e.restart, e.optimised ? ", optimised" : "", e.rgb ? ", RGB" : "");
+    failures += !check(decoder, encode(part, e), name, 4), checked++;
+  }
+  std::printf("%d files checked, %d differ\n", checked, failures);
+  return failures != 0;
+}

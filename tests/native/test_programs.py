@@ -1,0 +1,36 @@
+"""Runs the C++ test programs (tests/native/*.cpp) at every instruction-set level that was built and runs here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from penstock import _loader
+
+HERE = Path(__file__).parent
+PROGRAMS = sorted(path.stem for path in HERE.glob("*.cpp"))
+LEVELS = _loader._levels()
+
+
+def program(name: str, level: str) -> Path:
+    """The program's file; ./dev test builds it before pytest starts, with sanitizers for ./dev test fuzz."""
+    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or HERE.parent.parent / "build" / "release" / "bin")
+    path = folder / level / name
+    if not path.exists():
+        pytest.skip(f"{path} is not built: run ./dev test")
+    return path
+
+
+def run(name: str, level: str, *arguments: str | Path) -> None:
+    done = subprocess.run([program(name, level), *arguments], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{name} at {level}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str, level: str, photographs: Path) -> None:
+    """Each program is given JPEG photographs, and exits with 0 where all is well."""
+    run(name, level, *sorted(photographs.glob("*/*.jpg")))

@@ -1,0 +1,100 @@
+"""A pipeline that gives out the numbers of the samples it reads: enough to see what an iterator makes of epochs."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from penstock.plugin.base import BaseIterator
+from penstock.read.order import Cursor, EpochOrder
+
+Epoch = list[list[list[int]]]  # batches; for each pipeline, its samples
+
+
+class Numbers:
+    """Stands for a TensorList of shape (batch, 1)."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def layout(self) -> str:
+        return ""
+
+    def is_dense_tensor(self) -> bool:
+        return True
+
+    def as_tensor(self) -> np.ndarray:
+        return self.values[:, None]
+
+
+class PlainPipeline:
+    """Prefetches as the real one does, so what is in flight must be dealt with; `ends` stops it like an input's end."""
+
+    def __init__(self, batch_size: int, order: EpochOrder, depth: int = 3, ends: int | None = None) -> None:
+        self.max_batch_size, self.order, self.depth, self.ends = batch_size, order, depth, ends
+        self.cursor = Cursor(order)
+        self.queue: deque[np.ndarray | None] = deque()
+        self.scheduled = 0
+        self.built = False
+        self.cancelled = 0
+
+    def build(self) -> None:
+        self.built = True
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
+        readers = {"Reader": self.order.reader_meta()}
+        return readers[name] if name else readers
+
+    def empty(self) -> bool:
+        return not self.queue
+
+    def schedule_run(self) -> None:
+        for _ in range(1 if self.queue else self.depth):
+            self.queue.append(self.cursor.take(self.max_batch_size)[0] if self.scheduled != self.ends else None)
+            self.scheduled += self.scheduled != self.ends
+
+    def share_outputs(self) -> list[Numbers]:
+        values = self.queue[0]
+        if values is None:
+            raise StopIteration
+        return [Numbers(values)]
+
+    def release_outputs(self) -> None:
+        self.queue.popleft()
+
+    def reset(self) -> None:
+        if self.queue and self.queue[0] is None:
+            self.queue.clear()
+            self.scheduled = 0
+
+    def set_last_batch(self, reader: str, last_batch: Any) -> None:
+        assert reader == "Reader"
+        assert not self.scheduled, "too late: batches are on their way"
+        self.order.last_batch = last_batch
+
+    def start_epoch(self, epoch: int) -> None:
+        self.cancelled += len(self.queue)
+        self.queue.clear()
+        self.scheduled = 0
+        self.cursor.state = (epoch, 0)
+
+
+class ListIterator(BaseIterator[list[int]]):
+    def _array(self, name: str, output: Any, samples: int) -> list[int]:
+        return np.asarray(output.as_tensor())[:samples].reshape(-1).tolist()
+
+
+def pipelines(size: int, batch_size: int, shards: tuple[int, ...] = (0,), **arguments: Any) -> list[PlainPipeline]:
+    return [
+        PlainPipeline(batch_size, EpochOrder(size, batch_size=batch_size, shard_id=shard, **arguments))
+        for shard in shards
+    ]
+
+
+def one_epoch(iterator: Any) -> Epoch:
+    return [[list(map(int, np.ravel(arrays["n"]))) for arrays in batch] for batch in iterator]

@@ -1,0 +1,71 @@
+"""The choice of the native library."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock import _loader
+
+V2 = "fpu sse sse2 cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"
+V3 = V2 + " abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
+V4 = V3 + " avx512bw avx512cd avx512dq avx512f avx512vl"
+
+
+@pytest.mark.parametrize(
+    ("flags", "highest"),
+    [
+        ("fpu sse sse2", None),
+        (V2, "x86-64-v2"),
+        (V2 + " avx avx2", "x86-64-v2"),  # AVX2 without FMA is not yet level 3
+        (V3, "x86-64-v3"),
+        (V3 + " avx512f", "x86-64-v3"),
+        (V4, "x86-64-v4"),
+        (V4.replace(" popcnt", ""), None),  # levels build on each other
+    ],
+)
+def test_highest_level_of_a_processor(flags: str, highest: str | None) -> None:
+    levels = _loader.supported_levels(set(flags.split()))
+    assert (levels[-1] if levels else None) == highest
+
+
+def test_levels_agree_with_the_c_library() -> None:
+    """glibc's loader lists the levels that it supports on this processor, found by CPUID."""
+    listing = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--help"], capture_output=True, text=True).stdout
+    if "x86-64-v2" not in listing:
+        pytest.skip("this C library does not list instruction-set levels")
+    expected = [
+        line.split()[0] for line in listing.splitlines() if line.split()[:1] and "supported, searched" in line
+    ]
+    assert _loader._levels() == sorted(level for level in expected if level.startswith("x86-64-v"))
+
+
+def load(tmp: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    code = "from penstock import _loader; print(_loader.library_path().name)"
+    env = {**os.environ, "PENSTOCK_NATIVE": str(tmp), **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+
+
+def test_missing_library_says_how_to_build_it(tmp_path: Path) -> None:
+    done = load(tmp_path)
+    assert done.returncode != 0
+    assert "./dev build" in done.stderr
+    assert str(tmp_path) in done.stderr
+
+
+def test_a_lower_level_serves_where_the_highest_is_not_built(tmp_path: Path) -> None:
+    lowest = _loader._levels()[0]
+    (tmp_path / f"libpenstock-{lowest}.so").touch()
+    assert load(tmp_path).stdout.strip() == f"libpenstock-{lowest}.so"
+
+
+def test_level_asked_for(tmp_path: Path) -> None:
+    for level in ("x86-64-v2", "x86-64-v9"):
+        (tmp_path / f"libpenstock-{level}.so").touch()
+    assert load(tmp_path, PENSTOCK_ISA="x86-64-v2").stdout.strip() == "libpenstock-x86-64-v2.so"
+    assert "'x86-64-v5' is not among the levels built" in load(tmp_path, PENSTOCK_ISA="x86-64-v5").stderr
+    assert "this processor only runs" in load(tmp_path, PENSTOCK_ISA="x86-64-v9").stderr

@@ -1,0 +1,47 @@
+"""Prints the size of the tree, and fails where it outgrows its budget: files short enough to read in one go."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+AREAS = {
+    "library, Python": ("penstock", ("*.py",)),
+    "library, C++": ("native", ("*.h", "*.cpp")),
+    "kernels": ("penstock/kernels", ("*.h",)),
+    "tests": ("tests", ("*.py", "*.cpp")),
+    "bench": ("bench", ("*.py", "*.cpp")),
+    "tools": ("tools", ("*.py",)),
+}
+MEDIAN, LONG, MOST_LONG = 150, 500, 3
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def main() -> int:
+    sizes: dict[Path, int] = {}
+    print(f"{'':18}{'files':>7}{'lines':>8}{'median':>8}{'longest':>9}")
+    for area, (folder, patterns) in AREAS.items():
+        found = {path: lines(path) for pattern in patterns for path in (ROOT / folder).rglob(pattern)}
+        found = {path: size for path, size in found.items() if size and ".photos" not in path.parts}
+        if found:
+            values = found.values()
+            print(f"{area:18}{len(found):7}{sum(values):8}{statistics.median(values):8.0f}{max(values):9}")
+        sizes |= found
+    median = statistics.median(sizes.values())
+    print(f"{'all':18}{len(sizes):7}{sum(sizes.values()):8}{median:8.0f}{max(sizes.values()):9}")
+    long = {path: size for path, size in sizes.items() if size > LONG}
+    for path, size in long.items():
+        print(f"long: {path.relative_to(ROOT)} has {size} lines")
+    if median > MEDIAN or len(long) > MOST_LONG:
+        print(f"over the budget: a median of {MEDIAN} lines, and at most {MOST_LONG} files over {LONG}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

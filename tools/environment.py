@@ -1,0 +1,112 @@
+"""Sets up what ./dev needs: Debian packages, the virtual environment .venv, the native build. Each is done once."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.console import StepError, step
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+PACKAGES = ["cmake", "g++", "libjpeg62-turbo-dev", "libpng-dev", "ninja-build", "python3-venv", "zlib1g-dev"]
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Two ./dev at once set up one after the other."""
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def install_packages() -> None:
+    """Installs the Debian packages that are missing, where this user may; elsewhere says how."""
+    if not shutil.which("dpkg-query"):  # another distribution: CMake says what it does not find
+        return
+    listing = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES], capture_output=True, text=True
+    ).stdout
+    present = {line.split()[0] for line in listing.splitlines() if line.endswith(" installed")}
+    missing = [package for package in PACKAGES if package not in present]
+    if not missing:
+        return
+    become_root: list[str] = []
+    if os.geteuid() != 0:
+        become_root = ["sudo", "-n"]
+        if not shutil.which("sudo") or subprocess.run([*become_root, "true"], capture_output=True).returncode:
+            raise StepError("Debian packages are missing; run:\n  sudo apt-get install " + " ".join(missing))
+    apt = [*become_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
+    with _alone():
+        step("Updating the list of Debian packages", [*apt, "update"], BUILD / "apt-update.log")
+        install = [*apt, "install", "--no-install-recommends", *missing]
+        step("Installing " + " ".join(missing), install, BUILD / "apt.log")
+
+
+def requirements(extra: str) -> list[str]:
+    """What an extra of pyproject.toml stands for, with the extras that it names itself and the run-time needs."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        from pip._vendor import tomli as tomllib  # type: ignore[no-redef]
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    def expand(entries: Sequence[str]) -> Iterator[str]:
+        for entry in entries:
+            if own := re.fullmatch(r"penstock\[(.+)\]", entry):
+                for name in own[1].split(","):
+                    yield from expand(project["optional-dependencies"][name])
+            else:
+                yield entry
+
+    return sorted({*expand(project["dependencies"]), *expand([f"penstock[{extra}]"])})
+
+
+def install_python(extra: str) -> None:
+    """Makes .venv and installs the needs of one extra; nothing is done again until they change."""
+    wanted = requirements(extra)
+    stamp = VENV / "installed.txt"
+    with _alone():
+        installed = stamp.read_text().splitlines() if stamp.exists() else []
+        if set(wanted) <= set(installed):
+            return
+        if not PYTHON.exists():
+            step("Making the virtual environment .venv", [sys.executable, "-m", "venv", VENV], BUILD / "venv.log")
+        pip = [PYTHON, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
+        step(f"Installing the Python packages for {extra!r}", [*pip, *wanted], BUILD / f"pip-{extra}.log")
+        # The checkout itself is importable in .venv; its native library is built in place.
+        for site in VENV.glob("lib/python3*/site-packages"):
+            (site / "penstock-checkout.pth").write_text(f"{ROOT}\n")
+        stamp.write_text("\n".join(sorted({*installed, *wanted})) + "\n")
+
+
+def build_native(
+    targets: Sequence[str] = ("all",), levels: str | None = None, sanitize: str = "", jobs: int | None = None
+) -> Path:
+    """Builds the native library (in place), or a sanitized one under build/; returns the build's folder."""
+    name = "sanitize-" + sanitize.replace(",", "-") if sanitize else "release"
+    folder = BUILD / name
+    output = folder / "lib" if sanitize else ROOT / "penstock" / "_native"
+    configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DPENSTOCK_OUTPUT={output}"]
+    configure += [f"-DPENSTOCK_SANITIZE={sanitize}"]
+    configure += [f"-DPENSTOCK_ISA={levels}"] if levels else ["-UPENSTOCK_ISA"]
+    with _alone():
+        step("Configuring the native build", configure, BUILD / f"cmake-{name}.log")
+        build = ["cmake", "--build", folder, "-j", str(jobs or cores()), "--target", *targets]
+        step("Building the native library", build, BUILD / f"native-{name}.log")
+    return folder
