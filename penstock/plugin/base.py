@@ -5,18 +5,23 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, Union
+from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
 from penstock.plugin.epochs import Epochs, LastBatchPolicy
+from penstock.read.order import LastBatch
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
 Array = TypeVar("Array")
 Self = TypeVar("Self", bound="BaseIterator[Any]")
-AutoReset = Union[bool, Literal["yes", "no"], None]
+AutoReset = bool | Literal["yes", "no"] | None
+
+# The epoch that an iterator last began on each pipeline: another iterator for it begins the one behind.
+_begun: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class PipelineLike(Protocol):
@@ -44,8 +49,10 @@ class PipelineLike(Protocol):
     def reset(self) -> object:
         """Makes the pipeline go on after a StopIteration."""
 
-    def set_last_batch(self, reader: str, last_batch: Literal["partial", "drop"]) -> object:
-        """Sets `EpochOrder.last_batch` of this reader and of those that are to stay in step with it."""
+    def set_last_batch(self, reader: str, last_batch: LastBatch) -> object:
+        """Throws away all that is scheduled, and sets `EpochOrder.last_batch` of this reader and of those that are to
+        stay in step with it.
+        """
 
     def start_epoch(self, epoch: int) -> object:
         """Throws away all that is scheduled; the next iteration begins with the epoch's first samples."""
@@ -85,9 +92,12 @@ class BaseIterator(ABC, Generic[Array]):
         for pipe in self._pipes:
             pipe.build()
         self._size = int(size)
-        self._by_reader = reader_name is not None
-        self._epochs = self._make_epochs(reader_name, last_batch_padded, last_batch_policy)
-        self._epoch = 0
+        self._by_reader = bool(reader_name)
+        self._epochs = self._make_epochs(reader_name or None, last_batch_padded, last_batch_policy)
+        self._epoch = 1 + max(_begun.get(pipe, -1) for pipe in self._pipes)
+        if self._epoch:
+            self._start_epoch()
+        _begun.update(dict.fromkeys(self._pipes, self._epoch))
         self._batch = 0  # the number, within its epoch, of the batch that comes next
         self._ended = False  # StopIteration was raised and no reset followed
         if prepare_first_batch:
@@ -105,18 +115,22 @@ class BaseIterator(ABC, Generic[Array]):
         if self._ended or (self._epochs and self._batch >= self._epochs.batches(self._epoch)):
             self._end()
         self._schedule()
+        # A pipeline whose shard is at its end already has its next epoch's first batch ready, which must wait.
+        samples = self._epochs.samples(self._epoch, self._batch) if self._epochs else [self.batch_size]
+        active = [(pipe, n) for pipe, n in zip(self._pipes, samples, strict=True) if n]
         try:
-            outputs = [pipe.share_outputs() for pipe in self._pipes]
+            outputs = self._share([pipe for pipe, _ in active])
         except StopIteration:
+            for pipe in self._pipes:
+                pipe.reset()
             self._end()
         try:
-            batch = [self._arrays(o, n) for o, n in zip(outputs, self._samples(outputs), strict=True) if n]
+            batch = [self._arrays(o, n) for o, (_, n) in zip(outputs, active, strict=True)]
         finally:
-            for pipe in self._pipes:
+            for pipe, _ in active:
                 pipe.release_outputs()
-        for pipe in self._pipes:
+        for pipe, _ in active:
             pipe.schedule_run()
-        self._batch += 1
         return batch
 
     def next(self) -> list[dict[str, Array]]:
@@ -131,13 +145,9 @@ class BaseIterator(ABC, Generic[Array]):
         if not self._batch and not self._ended:
             return
         self._epoch, at_end = self._next_epoch()
-        for pipe in self._pipes:
-            if at_end:
-                pipe.reset()
-            else:
-                pipe.start_epoch(self._epoch)
-        if self._epochs and not at_end:
-            self._epochs.origin = self._epoch
+        if not at_end:
+            self._start_epoch()
+        _begun.update(dict.fromkeys(self._pipes, self._epoch))
         self._batch, self._ended = 0, False
 
     def __len__(self) -> int:
@@ -166,10 +176,31 @@ class BaseIterator(ABC, Generic[Array]):
             return -(-self._epochs.size // shards)
         return len(self) * self.batch_size
 
+    def _start_epoch(self) -> None:
+        for pipe in self._pipes:
+            pipe.start_epoch(self._epoch)
+        if self._epochs:
+            self._epochs.origin = self._epoch
+
     def _schedule(self) -> None:
         for pipe in self._pipes:
             if pipe.empty():
                 pipe.schedule_run()
+
+    def _share(self, pipes: list[Any]) -> list[Sequence[Any]]:
+        outputs: list[Sequence[Any]] = []
+        failures: list[Exception] = []
+        for pipe in pipes:  # behind a failure, too: pipelines stay in step
+            try:
+                outputs.append(pipe.share_outputs())
+            except StopIteration:
+                raise
+            except Exception as failure:
+                failures.append(failure)
+        self._batch += 1  # a batch that failed counts: the next one is the one behind it
+        if failures:
+            raise failures[0]
+        return outputs
 
     def _end(self) -> NoReturn:
         self._ended = True
@@ -186,25 +217,17 @@ class BaseIterator(ABC, Generic[Array]):
                 epoch += 1
         return epoch, at_end
 
-    def _samples(self, outputs: list[Sequence[Any]]) -> list[int]:
-        sizes = [len(o[0]) for o in outputs]
-        if not self._epochs:
-            return sizes
-        if any(size != self.batch_size for size in sizes):
-            raise GraphError(
-                f"the pipelines gave batches of {sizes} samples: with reader_name or size, an iterator needs full ones "
-                f"({self.batch_size}). Leave both out if batches differ in size"
-            )
-        return self._epochs.samples(self._epoch, self._batch)
-
     def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, Array]:
         if len(outputs) != len(self._names):
             raise ArgumentError(
                 f"output_map={self._names} has {len(self._names)} names, but the pipeline has {len(outputs)} outputs"
             )
-        return {
-            name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)
-        }
+        if self._epochs and len(outputs[0]) != self.batch_size:
+            raise GraphError(
+                f"the pipeline gave a batch of {len(outputs[0])} samples: with reader_name or size, an iterator needs "
+                f"full ones of {self.batch_size}. Leave both out if batches differ in size"
+            )
+        return {name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)}
 
     def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> Epochs | None:
         if reader is not None and self._size >= 0:
@@ -239,9 +262,10 @@ class BaseIterator(ABC, Generic[Array]):
             batch_size=self.batch_size,
             policy=policy,
         )
-        if policy is not LastBatchPolicy.FILL:  # the readers themselves then leave nothing over for the next epoch
-            for pipe in self._pipes:
-                pipe.set_last_batch(reader, "drop" if policy is LastBatchPolicy.DROP else "partial")
+        fill: LastBatch = "pad" if epochs.padded else "wrap"
+        at_end: dict[LastBatchPolicy, LastBatch] = {LastBatchPolicy.DROP: "drop", LastBatchPolicy.PARTIAL: "partial"}
+        for pipe in self._pipes:  # so that the readers themselves leave nothing over for the next epoch
+            pipe.set_last_batch(reader, at_end.get(policy, fill))
         return epochs
 
     def _reader_of_that_size(self) -> str | None:

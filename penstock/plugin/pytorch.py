@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from penstock.errors import ArgumentError, OperatorError
 from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
@@ -55,6 +56,18 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
     PARTIAL   [7], then [1, 2]     [7], then [1, 2]
     DROP      [5, 6], then [1, 2]  [5, 6], then [1, 2]
     ========= ==================== =====================
+
+    Example:
+        >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return tuple(fn.readers.file(files=["a.jpg"] * 7, file_root=folder, name="Reader"))
+        >>> iterator = DALIGenericIterator(
+        ...     pipeline(), ["jpeg", "number"], reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL
+        ... )
+        >>> [batch[0]["number"].flatten().tolist() for batch in iterator]
+        [[0, 1, 2, 3], [4, 5, 6]]
+        >>> len(iterator)
+        2
     """
 
     def __init__(
@@ -100,7 +113,7 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
                 f"output {name!r} cannot be one tensor: its samples have {len(shapes)} shapes, {first} and {second} "
                 "among them. Resize, crop or pad them to one shape in the pipeline"
             )
-        tensor = torch.from_dlpack(output.as_tensor())
+        tensor = from_dlpack(output.as_tensor())
         if self._channels_last and output.layout() in _CHANNELS_LAST:
             tensor = tensor.movedim(-1, 1)
         return tensor[:samples] if samples < len(tensor) else tensor

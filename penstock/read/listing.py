@@ -9,21 +9,20 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
 
-StrPath = Union[str, "os.PathLike[str]"]
+StrPath: TypeAlias = "str | os.PathLike[str]"
 
 FILE_FILTERS = (
     "*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff", "*.pnm", "*.ppm", "*.pgm", "*.pbm", "*.jp2", "*.webp",
     "*.flac", "*.ogg", "*.wav",
 )  # fmt: skip
 
-_LIST_LINE = re.compile(rb"(.*\S)\s+([0-9]+)\s*")  # bytes: \s is what C calls space, and names need no valid UTF-8
 _GLOB_CHARACTERS = re.compile(r"[*?\[\\]")
 _IGNORE_CASE = 16  # FNM_CASEFOLD of glibc and musl
 _INT32 = np.iinfo(np.int32)
@@ -52,7 +51,7 @@ class FileList:
 
     def packed(self) -> bytes:
         """All names, each ended by a zero byte: what the native library takes."""
-        return os.fsencode("".join(name + "\0" for name in self.names))
+        return os.fsencode("\0".join(self.names) + "\0")
 
 
 def list_files(
@@ -140,16 +139,18 @@ def _files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
 def _from_list(file_list: str, file_root: StrPath | None) -> FileList:
     try:
         with open(file_list, "rb") as file:
-            lines = file.read().split(b"\n")
+            text = file.read()
     except OSError as error:
         raise ReadError(f"file_list={file_list!r}: cannot read it: {error.strerror}") from error
+    if b"\0" in text:
+        raise ArgumentError(f"file_list={file_list!r} contains a zero byte: it is no text file")
     names, labels = [], []
-    for number, line in enumerate(lines, 1):
-        match = _LIST_LINE.fullmatch(line)
-        if match and (label := int(match[2])) <= _INT32.max:
-            names.append(match[1])
+    for number, line in enumerate(text.split(b"\n"), 1):
+        words = line.rsplit(None, 1)  # at the last run of spaces: names contain spaces, too
+        if len(words) == 2 and words[1].isdigit() and (label := int(words[1])) <= _INT32.max:
+            names.append(words[0])
             labels.append(label)
-        elif line.strip():
+        elif words:
             raise ArgumentError(
                 f"file_list={file_list!r}: line {number} is {_shown(line)}, which is not a file name and a label "
                 f"(an integer from 0 to {_INT32.max}) with a space between them"
@@ -185,7 +186,8 @@ def _matcher(filters: Iterable[str], case_sensitive: bool) -> Callable[[bytes], 
 
     Nearly all patterns in use are "*" and a fixed end, which needs no search; a million names take a moment then.
     """
-    ends, patterns = [], []
+    ends: list[bytes] = []
+    patterns: list[bytes] = []
     for pattern in filters:
         end = pattern[1:]
         fixed_end = pattern.startswith("*") and end.isascii() and not _GLOB_CHARACTERS.search(end)

@@ -6,7 +6,7 @@ agree on who reads what without talking to each other.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -233,8 +233,8 @@ def shard_sizes(size: int, num_shards: int) -> Indices:
     >>> shard_sizes(10, 4)
     array([2, 3, 2, 3])
     """
-    borders: Any = np.arange(num_shards + 1, dtype=np.int64) * size // num_shards
-    return np.diff(borders)
+    borders: Indices = np.arange(num_shards + 1) * size // num_shards
+    return borders[1:] - borders[:-1]
 
 
 def permutation(n: int, seed: int, epoch: int, purpose: int) -> Indices:
@@ -250,4 +250,5 @@ def permutation(n: int, seed: int, epoch: int, purpose: int) -> Indices:
     tagged |= np.arange(n, dtype=np.uint64)
     tagged.sort()
     tagged &= (np.uint64(1) << bits) - np.uint64(1)
-    return tagged.view(np.int64)
+    indices: Indices = tagged.view(np.int64)
+    return indices

@@ -74,8 +74,10 @@ class PlainPipeline:
 
     def set_last_batch(self, reader: str, last_batch: Any) -> None:
         assert reader == "Reader"
-        assert not self.scheduled, "too late: batches are on their way"
+        self.queue.clear()
+        self.scheduled = 0
         self.order.last_batch = last_batch
+        self.cursor.state = self.cursor.state
 
     def start_epoch(self, epoch: int) -> None:
         self.cancelled += len(self.queue)

@@ -9,8 +9,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
-from plain_pipeline import Numbers, PlainPipeline, pipelines  # noqa: E402
-
 from penstock.errors import ArgumentError, OperatorError  # noqa: E402
 from penstock.plugin.pytorch import (  # noqa: E402
     DALIClassificationIterator,
@@ -18,6 +16,7 @@ from penstock.plugin.pytorch import (  # noqa: E402
     LastBatchPolicy,
 )
 from penstock.read.order import EpochOrder  # noqa: E402
+from tests.plugin.plain_pipeline import Numbers, PlainPipeline, pipelines  # noqa: E402
 
 
 class Pictures(Numbers):
@@ -115,7 +114,7 @@ def test_several_pipelines_give_a_dictionary_each():
     assert [arrays["n"].flatten().tolist() for arrays in next(it)] == [[0, 1, 2], [6, 7, 8]]
 
 
-def test_pickling_and_arithmetic_of_epochs_need_no_framework():
+def test_the_base_imports_no_framework():
     """`import penstock.plugin.base` must not import PyTorch: the other frameworks' iterators build upon it."""
     import subprocess
     import sys

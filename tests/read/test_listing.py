@@ -12,9 +12,9 @@ from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
 from penstock.read.listing import list_files
 
 FILES = (
-    "a/1.jpg", "a/10.jpg", "a/2.JPG", "a/.hidden.jpg", "a/A.jpg", "a/b.jpg", "a/note.txt", "a/[x].jpg", "a/back\\slash.jpg",
+    "a/1.jpg", "a/10.jpg", "a/2.JPG", "a/.hidden.jpg", "a/A.jpg", "a/b.jpg", "a/note.txt", "a/[x].jpg",
     "B/b.png", "B/deeper/c.png", "b/z.jpeg", "10/a.jpg", "2/a.jpg", "_u/a.jpg", ".dot/h.jpg", "no pictures/n.txt",
-    "é/ü.jpg", "top.jpg", "my file.jpg", "two  spaces.jpg", "tab\tinside.jpg", "#no comment.jpg",
+    "é/ü.jpg", "top.jpg", "my file.jpg", "two  spaces.jpg", "a/back\\slash.jpg", "tab\tinside.jpg", "#no comment.jpg",
 )  # fmt: skip
 
 
@@ -66,29 +66,29 @@ def listed(arguments):
     "filters",
     [
         {},
-        dict(file_filters="*.JPG"),
-        dict(file_filters=["*.JPG"], case_sensitive_filter=True),
-        dict(file_filters=["*.txt", "*"]),
-        dict(file_filters=["1*", "*.png"]),
-        dict(file_filters=["[ab]*"]),
-        dict(file_filters=["[ab]*"], case_sensitive_filter=True),
-        dict(file_filters=["[!a].jpg"]),
-        dict(file_filters=["[^a].jpg"]),
-        dict(file_filters=["[[:digit:]]*"]),
-        dict(file_filters=["?.jpg", "ü*"]),
-        dict(file_filters=["\\[x*", "back\\\\*"]),
-        dict(file_filters=["*[x]*"]),
-        dict(file_filters=[".*"]),
-        dict(file_filters=["a/*"]),
-        dict(file_filters=["*.zzz"]),
-        dict(file_filters=[""]),
-        dict(file_filters=[]),
-        dict(dir_filters=["a", "B"]),
-        dict(dir_filters=["a", "B"], case_sensitive_filter=True),
-        dict(dir_filters="*t*", file_filters=["*"]),
-        dict(dir_filters=["1?", "2"]),
-        dict(dir_filters=["none of these"]),
-        dict(dir_filters=[]),
+        {"file_filters": "*.JPG"},
+        {"file_filters": ["*.JPG"], "case_sensitive_filter": True},
+        {"file_filters": ["*.txt", "*"]},
+        {"file_filters": ["1*", "*.png"]},
+        {"file_filters": ["[ab]*"]},
+        {"file_filters": ["[ab]*"], "case_sensitive_filter": True},
+        {"file_filters": ["[!a].jpg"]},
+        {"file_filters": ["[^a].jpg"]},
+        {"file_filters": ["[[:digit:]]*"]},
+        {"file_filters": ["?.jpg", "ü*"]},
+        {"file_filters": ["\\[x*", "back\\\\*"]},
+        {"file_filters": ["*[x]*"]},
+        {"file_filters": [".*"]},
+        {"file_filters": ["a/*"]},
+        {"file_filters": ["*.zzz"]},
+        {"file_filters": [""]},
+        {"file_filters": []},
+        {"dir_filters": ["a", "B"]},
+        {"dir_filters": ["a", "B"], "case_sensitive_filter": True},
+        {"dir_filters": "*t*", "file_filters": ["*"]},
+        {"dir_filters": ["1?", "2"]},
+        {"dir_filters": ["none of these"]},
+        {"dir_filters": []},
     ],
     ids=str,
 )
@@ -126,7 +126,7 @@ def test_folders_as_dali_lists_them(tree, dali_lists, filters):
 def test_list_files_as_dali_reads_them(tree, dali_lists, text):
     path = tree / "list.txt"
     path.write_text(text, newline="")
-    arguments = dict(file_list=str(path))
+    arguments = {"file_list": str(path)}
     expected = dali_lists(arguments)
     assert listed(arguments) == expected
     if expected:
@@ -136,18 +136,18 @@ def test_list_files_as_dali_reads_them(tree, dali_lists, text):
 @pytest.mark.parametrize(
     "arguments",
     [
-        dict(files="top.jpg"),
-        dict(files=["top.jpg", "a/1.jpg"]),
-        dict(files=["top.jpg", "a/1.jpg"], labels=[5, -6]),
-        dict(files=["top.jpg"], labels=5),
-        dict(files=["top.jpg"], file_filters=["*.png"], dir_filters=["x"]),
-        dict(files=["top.jpg", "a/1.jpg"], labels=[5]),
-        dict(files=["top.jpg", "a/1.jpg"], labels=[]),
-        dict(files=["top.jpg"], file_filters=[]),
-        dict(files=[]),
-        dict(files=[], labels=[]),
-        dict(labels=[1]),
-        dict(files=["top.jpg"], file_list="list.txt"),
+        {"files": "top.jpg"},
+        {"files": ["top.jpg", "a/1.jpg"]},
+        {"files": ["top.jpg", "a/1.jpg"], "labels": [5, -6]},
+        {"files": ["top.jpg"], "labels": 5},
+        {"files": ["top.jpg"], "file_filters": ["*.png"], "dir_filters": ["x"]},
+        {"files": ["top.jpg", "a/1.jpg"], "labels": [5]},
+        {"files": ["top.jpg", "a/1.jpg"], "labels": []},
+        {"files": ["top.jpg"], "file_filters": []},
+        {"files": []},
+        {"files": [], "labels": []},
+        {"labels": [1]},
+        {"files": ["top.jpg"], "file_list": "list.txt"},
     ],
     ids=str,
 )
@@ -183,21 +183,22 @@ def test_a_missing_file_is_listed_since_no_file_is_looked_at(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (dict(), ArgumentError, "file_root is missing"),
-        (dict(file_root="{}/nowhere"), ReadError, "file_root='{}/nowhere'.*No such file"),
-        (dict(file_root="{}/top.jpg"), ReadError, "Not a directory"),
-        (dict(file_root="{}/empty"), ArgumentError, "file_root='{}/empty': no file in its 0"),
-        (dict(file_list="{}/nowhere.txt"), ReadError, "file_list='{}/nowhere.txt'.*No such file"),
-        (dict(file_list="{}"), ReadError, "Is a directory"),
-        (dict(file_list="{}/bad.txt"), ArgumentError, "bad.txt': line 2 is 'b.jpg'"),
-        (dict(file_list="{}/big.txt"), ArgumentError, "line 1 is 'a.jpg 2147483648'"),
-        (dict(files=["a"], file_list="b"), ArgumentError, "files and file_list"),
-        (dict(files=["a", "b"], labels=[1]), ArgumentError, "labels has 1 elements, files has 2"),
-        (dict(files=["a"], labels=[1.5]), ArgumentTypeError, r"labels=\[1.5\]"),  # DALI reads 1
-        (dict(files=["a", "b"], labels=[1, 2**31]), ArgumentError, r"labels\[1\]=2147483648"),  # DALI reads -2**31
-        (dict(files=["a\0b"]), ArgumentError, "zero byte"),
-        (dict(files=[7]), ArgumentTypeError, r"files=\[7\]"),
-        (dict(file_root="{}", dir_filters=[]), ArgumentError, r"dir_filters=\[\]"),
+        ({}, ArgumentError, "file_root is missing"),
+        ({"file_root": "{}/nowhere"}, ReadError, "file_root='{}/nowhere'.*No such file"),
+        ({"file_root": "{}/top.jpg"}, ReadError, "Not a directory"),
+        ({"file_root": "{}/empty"}, ArgumentError, "file_root='{}/empty': no file in its 0"),
+        ({"file_list": "{}/nowhere.txt"}, ReadError, "file_list='{}/nowhere.txt'.*No such file"),
+        ({"file_list": "{}"}, ReadError, "Is a directory"),
+        ({"file_list": "{}/bad.txt"}, ArgumentError, "bad.txt': line 2 is 'b.jpg'"),
+        ({"file_list": "{}/big.txt"}, ArgumentError, "line 1 is 'a.jpg 2147483648'"),
+        ({"file_list": "{}/binary.txt"}, ArgumentError, "zero byte"),
+        ({"files": ["a"], "file_list": "b"}, ArgumentError, "files and file_list"),
+        ({"files": ["a", "b"], "labels": [1]}, ArgumentError, "labels has 1 elements, files has 2"),
+        ({"files": ["a"], "labels": [1.5]}, ArgumentTypeError, r"labels=\[1.5\]"),  # DALI reads 1
+        ({"files": ["a", "b"], "labels": [1, 2**31]}, ArgumentError, r"labels\[1\]=2147483648"),  # DALI reads -2**31
+        ({"files": ["a\0b"]}, ArgumentError, "zero byte"),
+        ({"files": [7]}, ArgumentTypeError, r"files=\[7\]"),
+        ({"file_root": "{}", "dir_filters": []}, ArgumentError, r"dir_filters=\[\]"),
     ],
     ids=str,
 )
@@ -205,6 +206,7 @@ def test_refusals_name_the_argument_and_its_value(tmp_path, arguments, error, me
     (tmp_path / "top.jpg").touch()
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.txt").write_text("a.jpg 1\nb.jpg\n")
+    (tmp_path / "binary.txt").write_bytes(b"a\0.jpg 1\n")
     (tmp_path / "big.txt").write_text("a.jpg 2147483648\n")
     arguments = {k: v.format(tmp_path) if isinstance(v, str) else v for k, v in arguments.items()}
     with pytest.raises(error, match=message.replace("{}", str(tmp_path))):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from itertools import product
 
 import numpy as np
 import pytest
 
 from penstock.errors import ArgumentError, ReadError
+from penstock.read import listing, order
 from penstock.read.order import Cursor, EpochOrder, Position, permutation, shard_sizes
 
 SIZES = [4, 7, 10, 12, 13]
@@ -46,7 +48,7 @@ def take(order, batch_size, batches):
 @pytest.mark.parametrize("num_shards", SHARDS)
 def test_reads_what_dali_reads(dali_reads, size, num_shards):
     for shard_id, batch_size, pad, stick in product(range(num_shards), (1, 3, 5), (False, True), (False, True)):
-        arguments = dict(shard_id=shard_id, num_shards=num_shards, pad_last_batch=pad, stick_to_shard=stick)
+        arguments = {"shard_id": shard_id, "num_shards": num_shards, "pad_last_batch": pad, "stick_to_shard": stick}
         batches = 3 * size // batch_size + 2
         expected, meta = dali_reads(size, batch_size, batches, **arguments)
         order = EpochOrder(size, batch_size=batch_size, **arguments)
@@ -72,6 +74,13 @@ def test_shards_cover_the_data_set_in_each_epoch(size, num_shards, shuffling):
         shards = [order.indices(epoch) for order in orders]
         assert sorted(np.concatenate(shards)) == list(range(size))
         assert sorted(map(len, shards)) == sorted(shard_sizes(size, num_shards))
+
+
+def test_shard_sizes_are_as_even_as_can_be():
+    for size, shards in product(range(1, 20), range(1, 6)):
+        sizes = shard_sizes(size, shards)
+        assert sizes.sum() == size
+        assert np.ptp(sizes) <= 1
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -148,14 +157,14 @@ def test_dropping_every_batch_is_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(size=0), "0 samples"),
-        (dict(size=5, batch_size=0), "batch_size=0"),
-        (dict(size=5, num_shards=0), "num_shards=0"),
-        (dict(size=5, num_shards=2, shard_id=2), "shard_id=2"),
-        (dict(size=5, num_shards=2, shard_id=-1), "shard_id=-1"),
-        (dict(size=2, num_shards=3), "num_shards=3.*2 samples"),
-        (dict(size=5, random_shuffle=True, shuffle_after_epoch=True), "exclude each other"),
-        (dict(size=5, stick_to_shard=True, shuffle_after_epoch=True), "stick_to_shard"),
+        ({"size": 0}, "0 samples"),
+        ({"size": 5, "batch_size": 0}, "batch_size=0"),
+        ({"size": 5, "num_shards": 0}, "num_shards=0"),
+        ({"size": 5, "num_shards": 2, "shard_id": 2}, "shard_id=2"),
+        ({"size": 5, "num_shards": 2, "shard_id": -1}, "shard_id=-1"),
+        ({"size": 2, "num_shards": 3}, "num_shards=3.*2 samples"),
+        ({"size": 5, "random_shuffle": True, "shuffle_after_epoch": True}, "exclude each other"),
+        ({"size": 5, "stick_to_shard": True, "shuffle_after_epoch": True}, "stick_to_shard"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments, message):
@@ -191,6 +200,15 @@ def test_cursor_goes_on_from_any_state(last_batch):
         assert resumed.take(4)[0].tolist() == batch
 
 
+def test_setting_the_state_notices_a_change_of_the_order():
+    order = EpochOrder(5, batch_size=3)
+    cursor = Cursor(order)
+    cursor.take(1)
+    order.last_batch = "partial"
+    cursor.state = (0, 3)
+    assert cursor.take(3)[0].tolist() == [3, 4, 4]
+
+
 def test_cursor_refuses_impossible_states():
     with pytest.raises(ArgumentError, match="position=-1"):
         Cursor(EpochOrder(3)).state = (0, -1)
@@ -213,3 +231,10 @@ def test_cursor_refuses_an_epoch_without_samples():
 
     with pytest.raises(ReadError, match="epoch 1"):
         Cursor(Exhausted()).take(2)
+
+
+@pytest.mark.parametrize("module", [order, listing])
+def test_examples_in_docstrings(module):
+    results = doctest.testmod(module)
+    assert results.attempted
+    assert not results.failed
