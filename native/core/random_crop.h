@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/operator.h"
 #include "core/rows.h"
 
 namespace ps {
@@ -14,6 +15,22 @@ struct RandomCropParams {
   float aspect_min = 3.0f / 4, aspect_max = 4.0f / 3;  // width / height
   int attempts = 10;
 };
+
+// Arguments random_area, random_aspect_ratio (two numbers, or one for both) and num_attempts.
+inline RandomCropParams random_crop_params(const Spec& s) {
+  RandomCropParams p;
+  const Context none;
+  auto range = [&](const char* name, float& lo, float& hi) {
+    const Arg<float> a = s.arg<float>(name);
+    if (!a.given()) return;
+    lo = a.get(none, 0);
+    hi = a.get(none, a.size(none) > 1 ? 1 : 0);
+  };
+  range("random_area", p.area_min, p.area_max);
+  range("random_aspect_ratio", p.aspect_min, p.aspect_max);
+  p.attempts = int(s.integer("num_attempts", p.attempts));
+  return p;
+}
 
 namespace detail {
 

@@ -151,7 +151,7 @@ void LibJpeg::State::pass_rows(const PictureRequest& request, RowSink& sink) {
 void LibJpeg::read(const uint8_t* data, size_t size, const PictureRequest& request, RowSink& sink) {
   State& s = *state_;
   jpeg_abort_decompress(&s.c);   // whatever an earlier picture, or the sink by throwing, left unfinished
-  if (setjmp(s.error.escape)) fail(ErrorKind::decode, std::string("broken JPEG: ") + s.error.message);
+  if (setjmp(s.error.escape)) fail(ErrorKind::decode, std::string("this JPEG cannot be decoded: ") + s.error.message);
   s.start(data, size, request);
   s.pass_rows(request, sink);
   jpeg_abort_decompress(&s.c);

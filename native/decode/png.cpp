@@ -59,7 +59,7 @@ class PngReader : public PictureReader {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     info_ = png_ ? png_create_info_struct(png_) : nullptr;
     if (!info_) fail(ErrorKind::memory, "libpng got no memory");
-    if (setjmp(escape_)) fail(ErrorKind::decode, std::string("broken PNG: ") + message_);
+    if (setjmp(escape_)) fail(ErrorKind::decode, std::string("this PNG cannot be decoded: ") + message_);
     start(info, request);
     pass_rows(info, request, sink);
   }

@@ -15,17 +15,14 @@ PROGRAMS = sorted(path.stem for path in HERE.glob("*.cpp"))
 LEVELS = _loader._levels()
 
 
-def program(name: str, level: str) -> Path:
-    """The program's file; ./dev test builds it before pytest starts, with sanitizers for ./dev test fuzz."""
+def run(name: str, level: str, *arguments: str | Path) -> None:
+    """Runs a program that ./dev test has built: with sanitizers for ./dev test fuzz, else as the library is."""
     folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or HERE.parent.parent / "build" / "release" / "bin")
     path = folder / level / name
     if not path.exists():
         pytest.skip(f"{path} is not built: run ./dev test")
-    return path
-
-
-def run(name: str, level: str, *arguments: str | Path) -> None:
-    done = subprocess.run([program(name, level), *arguments], capture_output=True, text=True, timeout=600)
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}  # it is for Python
+    done = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, f"{name} at {level}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
 
 
@@ -33,4 +30,11 @@ def run(name: str, level: str, *arguments: str | Path) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str, level: str, photographs: Path) -> None:
     """Each program is given JPEG photographs, and exits with 0 where all is well."""
+    run(name, level, *sorted(photographs.glob("*/*.jpg")))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_under_sanitizers(name: str, level: str, photographs: Path) -> None:
     run(name, level, *sorted(photographs.glob("*/*.jpg")))

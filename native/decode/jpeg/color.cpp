@@ -11,43 +11,44 @@ namespace {
 
 // Shuffles that spread 16 samples of each of three planes over 48 bytes: byte i comes from sample i / 3 of plane i % 3.
 struct Spread {
-  alignas(16) int8_t index[3][3][16];   // [third of the output][plane]
+  alignas(32) int8_t index[3][3][32];   // [third of the output][plane], the same for each 128-bit lane
   constexpr Spread() : index{} {
     for (int i = 0; i < 48; i++)
-      for (int plane = 0; plane < 3; plane++) index[i / 16][plane][i % 16] = int8_t(i % 3 == plane ? i / 3 : -1);
+      for (int plane = 0; plane < 3; plane++)
+        for (int lane = 0; lane < 32; lane += 16)
+          index[i / 16][plane][i % 16 + lane] = int8_t(i % 3 == plane ? i / 3 : -1);
   }
 };
 constexpr Spread kSpread;
-
-void store_pixels(__m128i a, __m128i b, __m128i c, uint8_t* out) {
-  const __m128i planes[3] = {a, b, c};
-  for (int third = 0; third < 3; third++) {
-    __m128i bytes = _mm_setzero_si128();
-    for (int p = 0; p < 3; p++)
-      bytes = _mm_or_si128(bytes, _mm_shuffle_epi8(planes[p], _mm_load_si128(reinterpret_cast<const __m128i*>(
-                                                                  kSpread.index[third][p]))));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out) + third, bytes);
-  }
-}
 
 #if defined(__AVX2__)
 constexpr int kStep = 32;
 using Vec = __m256i;
 #define PS_V(name) _mm256_##name
-Vec load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const Vec*>(p)); }
-void store(Vec a, Vec b, Vec c, uint8_t* out) {
-  store_pixels(_mm256_castsi256_si128(a), _mm256_castsi256_si128(b), _mm256_castsi256_si128(c), out);
-  store_pixels(_mm256_extracti128_si256(a, 1), _mm256_extracti128_si256(b, 1), _mm256_extracti128_si256(c, 1), out + 48);
-}
+Vec load(const void* p) { return _mm256_loadu_si256(static_cast<const Vec*>(p)); }
 Vec zero() { return _mm256_setzero_si256(); }
+Vec either(Vec a, Vec b) { return _mm256_or_si256(a, b); }
+void store_third(Vec v, uint8_t* out) {   // the lanes hold the same third of two neighbouring runs of 48 bytes
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(v));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 48), _mm256_extracti128_si256(v, 1));
+}
 #else
 constexpr int kStep = 16;
 using Vec = __m128i;
 #define PS_V(name) _mm_##name
-Vec load(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const Vec*>(p)); }
-void store(Vec a, Vec b, Vec c, uint8_t* out) { store_pixels(a, b, c, out); }
+Vec load(const void* p) { return _mm_loadu_si128(static_cast<const Vec*>(p)); }
 Vec zero() { return _mm_setzero_si128(); }
+Vec either(Vec a, Vec b) { return _mm_or_si128(a, b); }
+void store_third(Vec v, uint8_t* out) { _mm_storeu_si128(reinterpret_cast<Vec*>(out), v); }
 #endif
+
+inline void store(Vec a, Vec b, Vec c, uint8_t* out) {
+  for (int third = 0; third < 3; third++) {
+    const auto& index = kSpread.index[third];
+    Vec spread_a = PS_V(shuffle_epi8)(a, load(index[0])), spread_b = PS_V(shuffle_epi8)(b, load(index[1]));
+    store_third(either(either(spread_a, spread_b), PS_V(shuffle_epi8)(c, load(index[2]))), out + 16 * third);
+  }
+}
 
 // libjpeg's factors times 2^16, brought into the range of int16 by whole multiples of 2^16:
 // 1.402 = 1 + 26345 / 2^16, 1.772 = 2 - 14942 / 2^16, 0.71414 = 1 - 18734 / 2^16, 0.34414 = 22554 / 2^16.

@@ -36,9 +36,13 @@ class Decoder::Impl {
  private:
   // One block of an MCU.
   struct Block {
-    int component, x, y;   // place among the component's blocks of this MCU
     const DcTable* dc;
     const AcTable* ac;
+    int component, x, y;   // place among the component's blocks of this MCU
+  };
+  // Where a block's coefficients go.
+  struct Slot {
+    int offset, group;
   };
 
   void start_planes(bool fancy) {
@@ -56,17 +60,23 @@ class Decoder::Impl {
 
   void start_blocks() {
     block_count_ = 0;
-    size_t groups = 0;
+    int groups = 0;
     for (int i = 0; i < h_->components; i++) {
       const Component& c = h_->component[i];
       const DcTable* dc = &dc_tables_.get(h_->dc[c.dc]);
       const AcTable* ac = &ac_tables_.get(h_->ac[c.ac]);
       for (int y = 0; y < c.v; y++)
-        for (int x = 0; x < c.h; x++) blocks_[block_count_++] = {i, x, y, dc, ac};
+        for (int x = 0; x < c.h; x++) blocks_[block_count_++] = {dc, ac, i, x, y};
       first_group_[i] = groups;
-      groups += size_t(c.h * c.v);
+      groups += c.h * c.v;
     }
-    coefficients_.resize(groups * kGroupCoefficients);
+    for (int m = 0; m < kGroup; m++)
+      for (int b = 0; b < block_count_; b++) {
+        int h = plane_[blocks_[b].component].h, x = m * h + blocks_[b].x;
+        int group = first_group_[blocks_[b].component] + blocks_[b].y * h + x / kGroup;
+        slots_[m][b] = {group * kGroupCoefficients + x % kGroup * 8, group};
+      }
+    coefficients_.resize(size_t(groups * kGroupCoefficients));
     needed_columns_.resize(size_t(columns_.end - columns_.begin));
     for (int m = columns_.begin; m < columns_.end; m++)
       needed_columns_[size_t(m - columns_.begin)] = needed([&](const Block& b, const Plane& plane) {
@@ -136,12 +146,10 @@ class Decoder::Impl {
       const Block& block = blocks_[b];
       uint32_t& prediction = prediction_[block.component];
       if (needed >> b & 1) {
-        int h = h_->component[block.component].h, x = m * h + block.x;
-        size_t group = first_group_[block.component] + size_t(block.y * h + x / kGroup);
-        int16_t* to = &coefficients_[group * kGroupCoefficients + size_t(x % kGroup * 8)];
-        int last = decode_block(bits, *block.dc, *block.ac, prediction, kPlace.data(), to);
+        Slot slot = slots_[m][b];
+        int last = decode_block(bits, *block.dc, *block.ac, prediction, kPlace.data(), coefficients_.data() + slot.offset);
         if (last == kBroken) return false;
-        last_[group] = std::max(last_[group], last);
+        last_[slot.group] = std::max(last_[slot.group], last);
       } else if (!skip_block(bits, *block.dc, *block.ac, prediction)) {
         return false;
       }
@@ -155,10 +163,10 @@ class Decoder::Impl {
       Plane& plane = plane_[i];
       if (!plane.mcu_rows.has(row)) continue;
       const uint16_t* quant = h_->quant[h_->component[i].quant];
-      size_t group = first_group_[i];
+      int group = first_group_[i];
       for (int y = 0; y < plane.v; y++)
         for (int x = 0; x < plane.h; x++, group++)
-          idct(&coefficients_[group * kGroupCoefficients], quant, last_[group],
+          idct(&coefficients_[size_t(group * kGroupCoefficients)], quant, last_[group],
                plane.at((row * plane.v + y) * 8, column * plane.h * 8 + x * 8 * kGroup), plane.stride());
     }
   }
@@ -200,8 +208,9 @@ class Decoder::Impl {
 
   Block blocks_[kMaxBlocksInMcu];
   int block_count_ = 0;
+  Slot slots_[kGroup][kMaxBlocksInMcu];   // by the MCU's number in a group
   std::vector<uint32_t> needed_columns_;
-  size_t first_group_[kMaxComponents] = {};
+  int first_group_[kMaxComponents] = {};
   std::vector<int16_t> coefficients_;   // of kGroup MCUs
   int last_[kMaxBlocksInMcu] = {};      // for each group, the highest index of a coefficient
 

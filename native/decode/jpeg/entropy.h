@@ -8,40 +8,36 @@
 
 namespace ps::jpeg {
 
-inline constexpr int kLastIndex = 63, kEndOfBlock = 64, kBroken = -1;
-
-// The value of `size` bits at the top of the window.
-inline int extend_top(uint64_t window, int size) {
-  int value = int(window >> 1 >> (63 - size));
-  return value < (1 << size >> 1) ? value + 1 - (1 << size) : value;
-}
+inline constexpr int kLastIndex = 63, kEndOfBlock = 64, kBroken = -1;   // of coefficients, in the file's order
 
 // Adds the block's DC difference to the prediction. false: no such code.
 inline bool decode_dc(Bits& bits, const DcTable& table, uint32_t& prediction) {
   bits.refill();
   CodeTable::Code code = table.codes.find(bits.window);
-  if (code.length == 0) return false;
-  prediction += uint32_t(extend_top(bits.window << code.length, code.symbol));
-  bits.consume(uint64_t(code.length + code.symbol));
+  if (code.length() == 0) return false;
+  // Shifted in two steps, as there may be no bits at all.
+  prediction += uint32_t(signed_value(bits.window << code.length(), 1, 63 - code.symbol()));
+  bits.consume(code.entry);
   return true;
 }
 
-// One symbol by the book, for what the tables do not resolve. Returns the new index, kEndOfBlock or kBroken.
-template <class Store>
-[[gnu::noinline]] int decode_symbol(Bits& bits, const CodeTable& codes, int index, Store store) {
+struct Step {
+  Bits bits;
+  int index;   // of the coefficient, kEndOfBlock or kBroken
+  int value;   // 0: none
+};
+
+// One symbol by the book, for what the tables do not resolve. By value, so that callers keep theirs in registers.
+[[gnu::noinline, gnu::cold]] inline Step decode_symbol(Bits bits, const CodeTable& codes, int index) {
   bits.refill();
   CodeTable::Code code = codes.find(bits.window);
-  if (code.length == 0) return kBroken;
-  int run = code.symbol >> 4, size = code.symbol & 15;
-  if (size == 0 && run != 15) {
-    bits.consume(uint64_t(code.length));
-    return kEndOfBlock;
-  }
+  if (code.length() == 0) return {bits, kBroken, 0};
+  int run = code.symbol() >> 4, size = code.symbol() & 15, value = 0;
+  if (size) value = signed_value(bits.window << code.length(), 64 - size);
+  bits.consume(code.entry);
+  if (size == 0 && run != 15) return {bits, kEndOfBlock, 0};
   index += size ? run + 1 : 16;
-  if (index > kLastIndex) return kBroken;
-  if (size) store(index, int16_t(extend_top(bits.window << code.length, size)));
-  bits.consume(uint64_t(code.length + size));
-  return index;
+  return {bits, index > kLastIndex ? kBroken : index, value};
 }
 
 // Decodes one block into `block`, which holds zeros; place[k] is where the k-th coefficient belongs.
@@ -50,64 +46,63 @@ inline int decode_block(Bits& bits, const DcTable& dc, const AcTable& ac, uint32
                         int16_t* block) {
   if (!decode_dc(bits, dc, prediction)) return kBroken;
   block[0] = int16_t(prediction);
-  int index = 0;
+  uint64_t index = 0;
   for (;;) {
-    uint64_t entry = 0;
-    int to = 0;
+    uint64_t look = 0, to = 0;
+    auto take = [&](const AcTable::Entry& entry) {
+      uint64_t value = bits.window << (entry.code_length & 63);
+      int64_t offset = ~(int64_t(value) >> 63) & entry.negative_offset;
+      block[place[index + entry.first_advance]] = int16_t(int64_t(value >> (entry.unused & 63)) + offset);
+      block[place[index + entry.second_advance]] = entry.second_value;
+      bits.consume(ac.decode_length[look]);
+    };
     bits.refill();
-#pragma GCC unroll 5
-    for (int i = 0; i < 56 / AcTable::kDecodeBits; i++) {
-      entry = ac.decode[bits.peek(AcTable::kDecodeBits)];
-      to = index + uint8_t(entry >> 16);
+#pragma GCC unroll 3
+    for (int i = 0; i < 56 / AcTable::kMaxLength; i++) {
+      look = bits.peek(AcTable::kDecodeBits);
+      to = index + ac.decode[look].advance;
       if (to >= kLastIndex) break;
-      bits.consume(uint8_t(entry));
-      block[place[index + uint8_t(entry >> 8)]] = int16_t(entry >> 32);
-      block[place[to]] = int16_t(entry >> 48);
+      take(ac.decode[look]);
       index = to;
     }
     if (to < kLastIndex) continue;
-    int end = to - AcTable::kEndOfBlock;
-    if (to == kLastIndex || (end >= index && end < kLastIndex)) {
-      bits.consume(uint8_t(entry));
-      if (to == kLastIndex) end = to;
-      if (end > index) {
-        block[place[index + uint8_t(entry >> 8)]] = int16_t(entry >> 32);
-        block[place[end]] = int16_t(entry >> 48);
-      }
-      return end;
-    }
-    int next = decode_symbol(bits, ac.codes, index, [&](int k, int16_t value) { block[place[k]] = value; });
-    if (next == kBroken) return kBroken;
-    if (next == kEndOfBlock) return index;
-    if ((index = next) == kLastIndex) return index;
+    uint64_t last = to - AcTable::kEndOfBlock;
+    if (last >= index && last < kLastIndex) return take(ac.decode[look]), int(last);
+    Step step = decode_symbol(bits, ac.codes, int(index));
+    bits = step.bits;
+    if (step.index == kBroken) return kBroken;
+    if (step.index == kEndOfBlock) return int(index);
+    index = uint64_t(step.index);
+    if (step.value) block[place[index]] = int16_t(step.value);
+    if (index == kLastIndex) return kLastIndex;
   }
 }
 
 // Passes over one block; of what it holds, only the DC prediction is kept.
 inline bool skip_block(Bits& bits, const DcTable& dc, const AcTable& ac, uint32_t& prediction) {
   if (!decode_dc(bits, dc, prediction)) return false;
-  int index = 0;
+  uint32_t index = 0;
   for (;;) {
-    uint32_t entry = 0;
-    int to = 0;
+    uint32_t entry = 0, to = 0;
     bits.refill();
 #pragma GCC unroll 3
-    for (int i = 0; i < 56 / AcTable::kMaxSkipLength; i++) {
+    for (int i = 0; i < 56 / AcTable::kMaxLength; i++) {
       entry = ac.skip[bits.peek(AcTable::kSkipBits)];
-      to = index + int(entry >> 6);
+      to = index + (entry >> 6);
       if (to >= kLastIndex) break;
-      bits.consume(entry & 63);
+      bits.consume(entry);
       index = to;
     }
     if (to < kLastIndex) continue;
     if (to == kLastIndex || (to >= AcTable::kSkipEndOfBlock && to < AcTable::kSkipEndOfBlock + kLastIndex)) {
-      bits.consume(entry & 63);
+      bits.consume(entry);
       return true;
     }
-    int next = decode_symbol(bits, ac.codes, index, [](int, int16_t) {});
-    if (next == kBroken) return false;
-    if (next == kEndOfBlock || next == kLastIndex) return true;
-    index = next;
+    Step step = decode_symbol(bits, ac.codes, int(index));
+    bits = step.bits;
+    if (step.index == kBroken) return false;
+    if (step.index >= kLastIndex) return true;
+    index = uint32_t(step.index);
   }
 }
 

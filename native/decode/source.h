@@ -1,0 +1,92 @@
+// What the operators that decode pictures share: they differ in the window alone.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+
+#include "core/operator.h"
+#include "decode/image.h"
+
+namespace ps {
+
+// Throws Error(type) if the tensor is not the bytes of a file.
+inline void check_file(const Tensor& file) {
+  if (size_of(file.dtype) != 1 || file.shape.ndim != 1)
+    fail(ErrorKind::type, std::string("expected the bytes of a file (1-D, UINT8), got ") + name_of(file.dtype) +
+         " of shape " + to_string(file.shape));
+}
+
+inline int64_t max_pixels(int64_t fallback) {
+  const char* text = std::getenv("PENSTOCK_MAX_PIXELS");
+  const int64_t value = text ? std::strtoll(text, nullptr, 10) : 0;
+  return value > 0 ? value : fallback;
+}
+
+class ImageSource : public SourceOperator {
+ public:
+  explicit ImageSource(const Spec& s) {
+    options_.type = ImageType(s.integer("output_type"));
+    options_.dtype = s.dtype("dtype", DType::u8);
+    options_.adjust_orientation = s.flag("adjust_orientation", true);
+    options_.fast_idct = s.flag("use_fast_idct");
+    options_.max_pixels = max_pixels(options_.max_pixels);
+  }
+
+  size_t params_size() const override { return sizeof(Params); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void setup(const Context& c) const override {
+    check_file(c.in(0));
+    Params& p = c.param<Params>();
+    p.info = peek(c.in(0).as<uint8_t>(), c.in(0).bytes());
+    check_size(p.info, options_.max_pixels);
+    const RowFormat whole = output_format(p.info, options_);
+    p.window = window(c, whole.width, whole.height);
+    check_window(p.window, whole);
+    Tensor& out = c.out(0);
+    out.dtype = whole.dtype;
+    out.shape = {p.window.height(), p.window.width(), whole.channels};
+    out.layout = "HWC";
+  }
+
+  void produce(const Context& c, const Window& wanted, RowSink& sink) const override {
+    const Params& p = c.param<Params>();
+    const Window& w = p.window;
+    Shift shifted(sink, w.y0);
+    c.st<Worker>().decoder.decode(c.in(0).as<uint8_t>(), c.in(0).bytes(), p.info, options_,
+                                  {w.x0 + wanted.x0, w.y0 + wanted.y0, w.x0 + wanted.x1, w.y0 + wanted.y1}, shifted);
+  }
+
+ protected:
+  // Of a picture of this size, after rotation.
+  virtual Window window(const Context& c, int64_t width, int64_t height) const = 0;
+
+ private:
+  struct Params {
+    ImageInfo info;
+    Window window;
+  };
+  struct Worker : State {
+    ImageDecoder decoder;
+  };
+  // From the picture's rows to the window's.
+  struct Shift : RowSink {
+    RowSink& sink;
+    int64_t y0;
+    Shift(RowSink& s, int64_t y) : sink(s), y0(y) {}
+    void* place(int64_t y) override { return sink.place(y - y0); }
+    void push(int64_t y, const void* row) override { sink.push(y - y0, row); }
+  };
+
+  static void check_window(const Window& w, const RowFormat& whole) {
+    if (w.x0 >= 0 && w.y0 >= 0 && w.x1 <= whole.width && w.y1 <= whole.height && w.width() > 0 && w.height() > 0) return;
+    auto range = [](int64_t a, int64_t b) { return std::to_string(a) + ".." + std::to_string(b); };
+    fail(ErrorKind::argument, "the window x " + range(w.x0, w.x1) + ", y " + range(w.y0, w.y1) +
+         (w.width() > 0 && w.height() > 0 ? " reaches beyond" : " is empty in") + " the picture of " +
+         std::to_string(whole.width) + " x " + std::to_string(whole.height) + " pixels");
+  }
+
+  DecodeOptions options_;
+};
+
+}  // namespace ps

@@ -1,0 +1,55 @@
+"""Arguments that all decoders of pictures share."""
+
+from __future__ import annotations
+
+from penstock import types
+from penstock.op import Op, arg
+
+_GPU = "it tunes decoding on a GPU"
+_CACHE = "it is a cache on the GPU"
+
+# Full scale becomes full scale of the type; FLOAT is 0 to 1.
+PICTURE_DTYPES = (
+    types.UINT8, types.INT8, types.UINT16, types.INT16, types.UINT32, types.INT32, types.FLOAT,
+)  # fmt: skip
+
+
+class ImageOptions(Op):
+    """What to make of a file's pixels."""
+
+    setup_reads = (0,)
+
+    output_type = arg(types.RGB, "Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to 235) or ANY_DATA, as stored.")
+    dtype = arg(
+        types.UINT8, "Type of the pixels; full scale is mapped to full scale, FLOAT's to 1.", choices=PICTURE_DTYPES
+    )
+    adjust_orientation = arg(True, "Turn pictures upright by their EXIF orientation.")
+    use_fast_idct = arg(False, "Use libjpeg's less exact inverse DCT. It is slower here than the exact one.")
+    jpeg_fancy_upsampling = arg(
+        False, "Interpolate the chroma of JPEG.", unused="on a CPU it always is, with DALI as with Penstock"
+    )
+
+    hw_decoder_load = arg(0.65, "Share of the pictures for a GPU's hardware decoder.", unused=_GPU)
+    hybrid_huffman_threshold = arg(1_000_000, "Pixels from which Huffman decoding is done on the GPU.", unused=_GPU)
+    device_memory_padding = arg(16_777_216, "Bytes of GPU memory taken beforehand.", unused=_GPU)
+    device_memory_padding_jpeg2k = arg(0, "The same for JPEG 2000.", unused=_GPU)
+    host_memory_padding = arg(8_388_608, "Bytes of pinned memory taken beforehand.", unused=_GPU)
+    host_memory_padding_jpeg2k = arg(0, "The same for JPEG 2000.", unused=_GPU)
+    preallocate_width_hint = arg(0, "Width of the largest picture, for a GPU's hardware decoder.", unused=_GPU)
+    preallocate_height_hint = arg(0, "Its height.", unused=_GPU)
+    affine = arg(
+        True, "Bind the decoder's own threads to processors.", unused="it has none; see Pipeline(set_affinity=)"
+    )
+    memory_stats = arg(False, "Print memory statistics.", unused=_GPU, deprecated="it does nothing")
+    split_stages = arg(False, "Decode in two stages.", unused=_GPU, deprecated="it does nothing")
+    use_chunk_allocator = arg(False, "Another way to allocate.", unused=_GPU, deprecated="it does nothing")
+
+
+class CacheOptions(Op):
+    """DALI's cache of decoded pictures in GPU memory."""
+
+    cache_size = arg(0, "Megabytes of the cache.", unused=_CACHE)
+    cache_type = arg("", "What to keep: 'threshold' or 'largest'.", unused=_CACHE)
+    cache_threshold = arg(0, "Bytes from which pictures are kept.", unused=_CACHE)
+    cache_debug = arg(False, "Print what the cache does.", unused=_CACHE)
+    cache_batch_copy = arg(True, "Copy out of the cache in one go.", unused=_CACHE)

@@ -1,0 +1,24 @@
+// Decodes a window given by its corners.
+#pragma once
+
+#include "core/slice_window.h"
+#include "decode/source.h"
+
+namespace ps {
+
+class DecodeImageSlice : public ImageSource {
+ public:
+  explicit DecodeImageSlice(const Spec& s) : ImageSource(s), slice_(s) {}
+
+ protected:
+  Window window(const Context& c, int64_t width, int64_t height) const override {
+    return slice_.window(c, width, height);
+  }
+
+ private:
+  SliceWindow slice_;
+};
+
+PS_OPERATOR("decode_image_slice", DecodeImageSlice)
+
+}  // namespace ps
