@@ -12,8 +12,15 @@ from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, arg, op
 
 
+class ConstantOp(Op):
+    """Base of operators that are data of the plan: no kernel runs."""
+
+    array: np.ndarray[Any, Any]
+    layout: str
+
+
 @op("_constant", inputs=0)
-class Constant(Op):
+class _Array(ConstantOp):
     """A tensor that is the same for every sample and iteration."""
 
     array = arg(None, "The values.", kind="any", to_kernel=False)
@@ -24,11 +31,9 @@ def constant(array: Any, layout: str | None = None, device: str | None = "cpu") 
     """A node that is this array in every sample."""
     if device not in (None, "cpu"):
         raise DeviceError(f"constant: device={device!r}: this build of penstock runs on CPUs only")
-    values = np.ascontiguousarray(array)
-    if values.ndim == 0 and np.ndim(array) == 0:
-        values = values.reshape(())
+    values = np.asarray(array, order="C")  # ascontiguousarray would make scalars one-dimensional
     types.to_dali_type(values.dtype)  # refuses what no tensor can hold
-    return OpNode(Constant({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
+    return OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
 
 
 def as_node(value: Any) -> DataNode:

@@ -83,28 +83,32 @@ def as_array(data: Any) -> Array:
     numbers and lists of them are copied. Raises TypeError for elements that no tensor can have, TensorError for
     strided data, DeviceError for data on other devices.
     """
-    if not isinstance(data, np.ndarray):
-        if type(data).__name__ == "PyCapsule":
-            data = _Capsule(data)
-        if hasattr(data, "__dlpack__") and not hasattr(data, "__array_interface__"):
-            device = int(data.__dlpack_device__()[0])
-            if device != _CPU:
-                raise DeviceError(f"the data is on a device of DLPack's kind {device}: copy it to the CPU first")
-            try:
-                data = np.from_dlpack(data)
-            except (RuntimeError, BufferError) as e:
-                raise TypeError(f"this tensor cannot be shared: {e}") from e
-        else:
-            data = np.asarray(data)
-    to_dali_type(data.dtype)
-    if not data.flags.c_contiguous:
+    array = data if isinstance(data, np.ndarray) else _share(data)
+    to_dali_type(array.dtype)
+    if not array.flags.c_contiguous:
         raise TensorError(
-            f"an array of shape {data.shape} with strides {data.strides} is not dense: "
+            f"an array of shape {array.shape} with strides {array.strides} is not dense: "
             "numpy.ascontiguousarray() makes a dense copy"
         )
-    if data.ndim > native.MAX_DIMS:
-        raise TensorError(f"{data.ndim} dimensions are too many: tensors have at most {native.MAX_DIMS}")
-    return data
+    if array.ndim > native.MAX_DIMS:
+        raise TensorError(f"{array.ndim} dimensions are too many: tensors have at most {native.MAX_DIMS}")
+    return array
+
+
+def _share(data: Any) -> Array:
+    if type(data).__name__ == "PyCapsule":
+        data = _Capsule(data)
+    if isinstance(data, bytes):
+        return np.frombuffer(data, np.uint8)
+    if not hasattr(data, "__dlpack__") or hasattr(data, "__array_interface__"):
+        return np.asarray(data)
+    device = int(data.__dlpack_device__()[0])
+    if device != _CPU:
+        raise DeviceError(f"the data is on a device of DLPack's kind {device}: copy it to the CPU first")
+    try:
+        return np.from_dlpack(data)
+    except (RuntimeError, BufferError) as e:
+        raise TypeError(f"this tensor cannot be shared: {e}") from e
 
 
 def check_layout(layout: str | None, ndim: int) -> str:

@@ -34,11 +34,13 @@ class TensorCPU:
     __slots__ = ("__weakref__", "_array", "_layout", "_source")
 
     def __init__(self, data: Any, layout: str | None = None, is_pinned: bool = False):
-        self._array: Array = data._array if isinstance(data, TensorCPU) else as_array(data)
-        if isinstance(data, TensorCPU) and layout is None:
-            layout = data._layout
+        self._source = ""
+        if isinstance(data, TensorCPU):
+            layout = data.layout() if layout is None else layout
+            self._source = data.source_info()
+            data = np.asarray(data)
+        self._array: Array = as_array(data)
         self._layout = check_layout(layout, self._array.ndim)
-        self._source = data._source if isinstance(data, TensorCPU) else ""
 
     @classmethod
     def _of(cls, array: Array, layout: str, source: str) -> TensorCPU:
@@ -120,7 +122,7 @@ class TensorCPU:
         return np.asarray(self._array, dtype=dtype)
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._array)
+        return self._array.data
 
     def __dlpack__(
         self,

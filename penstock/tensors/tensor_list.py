@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes as c
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
@@ -53,7 +52,6 @@ class TensorListCPU:
         self._writable = True
         if isinstance(data, TensorListCPU):
             self._take(data, range(len(data)))
-            self._flags = data._flags
         elif isinstance(data, (list, tuple)):
             self._make([d if isinstance(d, TensorCPU) else TensorCPU(d) for d in data], contiguous)
         else:
@@ -86,7 +84,7 @@ class TensorListCPU:
         self._writable = all(a.flags.writeable for a in arrays)
         self._owner: object = arrays
         self._samples: Any = describe(arrays, layouts[0] if layouts else "", [t._source for t in tensors])
-        self._flags = _flags_of(self._samples)
+        self._flags: int = _flags_of(self._samples)
 
     def _take(self, other: TensorListCPU, indices: range) -> None:
         self._samples = (native.Tensor * len(indices))()

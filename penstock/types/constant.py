@@ -7,8 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from penstock.types.enums import *
-from penstock.types.convert import *
+from penstock.types.convert import FLOATS, INTEGERS, NUMPY_TYPES, saturate, to_dali_type, to_numpy_type
+from penstock.types.enums import (
+    BOOL,
+    DATA_TYPE,
+    FLOAT,
+    FLOAT16,
+    FLOAT64,
+    IMAGE_TYPE,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    INTERP_TYPE,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    DALIDataType,
+    DALIImageType,
+    DALIInterpType,
+)
 
 
 class ScalarConstant:
@@ -34,9 +53,9 @@ class ScalarConstant:
         if dtype is None:
             dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
         self.dtype = to_dali_type(dtype)
-        if self.dtype not in _TO_NUMPY:
+        if self.dtype not in NUMPY_TYPES:
             raise TypeError(f"a scalar constant cannot have the type {self.dtype}: it is a bool, an integer or a float")
-        kind = bool if self.dtype == BOOL else int if self.dtype in _INTEGERS else float
+        kind = bool if self.dtype == BOOL else int if self.dtype in INTEGERS else float
         self.value: bool | int | float = kind(value)
 
     def bool(self) -> ScalarConstant:
@@ -83,17 +102,17 @@ class ScalarConstant:
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> Any:
-        if self.dtype in _FLOATS:
+        if self.dtype in FLOATS:
             raise TypeError(f"{self} has no truth value: convert it to an integer type or to bool first")
         return self.value != 0
 
     def __int__(self) -> int:
-        if self.dtype in _FLOATS:
+        if self.dtype in FLOATS:
             raise TypeError(f"{self} is no integer: convert it to an integer type first")
         return int(self.value)
 
     def __float__(self) -> float:
-        if self.dtype not in _FLOATS:
+        if self.dtype not in FLOATS:
             raise TypeError(f"{self} is no float: convert it to a float type first")
         return float(self.value)
 
@@ -149,7 +168,7 @@ def _is_enum_type(dtype: int | None) -> bool:
 
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
     """The array of a `Constant`, whose docstring tells the rules. Enums are INT32."""
-    array = np.asarray(value)
+    array: np.ndarray[Any, Any] = np.asarray(value)
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
     if array.dtype.kind not in "buif":
@@ -167,7 +186,7 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
         return array
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if array.ndim == 0:
-        return np.full(shape, array)
+        return np.full(shape, array, array.dtype)
     if array.size != np.prod(shape, dtype=np.int64):
         raise ValueError(f"a constant of shape {shape} cannot be made of {array.size} values")
-    return array.reshape(shape)
+    return np.reshape(array, shape)

@@ -6,12 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from penstock.types.enums import *
+from penstock.types.enums import (
+    BOOL,
+    FLOAT,
+    FLOAT16,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    DALIDataType,
+)
 
-_INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
-_FLOATS = (FLOAT16, FLOAT, FLOAT64)
+INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
+FLOATS = (FLOAT16, FLOAT, FLOAT64)
 
-_TO_NUMPY: dict[int, type[np.generic]] = {
+NUMPY_TYPES: dict[int, type[np.generic]] = {
     UINT8: np.uint8,
     UINT16: np.uint16,
     UINT32: np.uint32,
@@ -27,7 +41,7 @@ _TO_NUMPY: dict[int, type[np.generic]] = {
 }
 
 # As NumPy, PyTorch, JAX and TensorFlow call them.
-_BY_NAME = {np.dtype(t).name: DALIDataType(d) for d, t in _TO_NUMPY.items()} | {
+_BY_NAME = {np.dtype(t).name: DALIDataType(d) for d, t in NUMPY_TYPES.items()} | {
     "bool_": BOOL,
     "boolean": BOOL,
     "sbyte": INT8,
@@ -41,7 +55,7 @@ _BY_NAME = {np.dtype(t).name: DALIDataType(d) for d, t in _TO_NUMPY.items()} | {
     "float": FLOAT,
     "double": FLOAT64,
 }
-_BY_DTYPE = {np.dtype(t): DALIDataType(d) for d, t in _TO_NUMPY.items()}
+_BY_DTYPE = {np.dtype(t): DALIDataType(d) for d, t in NUMPY_TYPES.items()}
 
 
 def to_numpy_type(dali_type: int) -> type[np.generic]:
@@ -52,7 +66,7 @@ def to_numpy_type(dali_type: int) -> type[np.generic]:
     >>> to_numpy_type(FLOAT)
     <class 'numpy.float32'>
     """
-    return _TO_NUMPY[dali_type]
+    return NUMPY_TYPES[dali_type]
 
 
 def to_dali_type(framework_type: Any) -> DALIDataType:
@@ -87,9 +101,10 @@ def saturate(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[An
         array = np.copysign(np.floor(np.abs(array.astype(np.float64)) + 0.5), array)
         array = np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if dtype.kind == "b":
-        return array != 0
+        return np.asarray(array != 0)
     limits = np.iinfo(dtype)
     # Compared before the conversion: a limit of 64 bits is no float.
     low, high = array <= float(limits.min) if array.dtype.kind == "f" else array < limits.min, array >= limits.max
     inside = np.where(low | high, 0, array).astype(dtype)
-    return np.where(low, limits.min, np.where(high, limits.max, inside)).astype(dtype)
+    nearest: np.ndarray[Any, Any] = np.where(low, limits.min, np.where(high, limits.max, inside)).astype(dtype)
+    return nearest

@@ -16,6 +16,9 @@ class _NamedInt(enum.IntEnum):
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
 
+    def __bool__(self) -> bool:  # as DALI's: `if dtype:` asks whether one is given, and UINT8 is number 0
+        return True
+
 
 class DALIDataType(_NamedInt):
     """Type of a tensor's elements, or of an argument."""

@@ -1,0 +1,75 @@
+"""Element-wise functions: what Python's operators on nodes, and `penstock.math`, make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import types
+from penstock.errors import ArgumentTypeError
+from penstock.graph.constants import constant
+from penstock.graph.node import DataNode, OpNode
+from penstock.op import REQUIRED, Op, arg, op
+
+
+@op("_arithmetic", kernel="arithmetic", contract="pixel", inputs=(1, 3))
+class Arithmetic(Op):
+    """One element-wise function of one to three operands.
+
+    Shapes are broadcast as in NumPy. Types are promoted as in DALI (`promote` in kernels/arithmetic_types.h); float16
+    works too: it takes part as the narrowest float, and is computed in float32.
+
+    Output: the shape that the operands' shapes make; the longest of their layouts, if it names all axes.
+
+    Errors: OperatorError for shapes or layouts that do not fit, types that the function does not take, and integer
+    division by zero.
+    """
+
+    function = arg(REQUIRED, "Its name, as in kernels/arithmetic_functions.h.", kind="string")
+    order = arg(REQUIRED, "Which input each operand is.", kind="integers")
+
+    def prepare(self) -> None:
+        # Errors and plans call the node what the user wrote: "add", "sqrt".
+        self.name = self.function  # type: ignore[misc]
+
+
+def expression(function: str, *operands: Any) -> DataNode:
+    """The node of a function of these operands, at least one of which is a node.
+
+    The others are numbers or arrays. Numbers have the types that `types.Constant` gives them: Python's bools, ints
+    and floats are BOOL, INT32 and FLOAT; 64-bit arrays become 32-bit ones.
+
+    Raises ArgumentTypeError for operands that are none of these, OverflowError for integers that do not fit.
+    """
+    if not any(isinstance(operand, DataNode) for operand in operands):
+        raise ArgumentTypeError(f"{function}: no operand is a node, so there is nothing to compute in a pipeline")
+    if function == "plus":
+        node: DataNode = operands[0]
+        return node
+    # The first node leads: if it is a picture, this node can join the row pipeline that makes it.
+    order = sorted(range(len(operands)), key=lambda k: not isinstance(operands[k], DataNode))
+    inputs = [_operand(function, operands[k]) for k in order]
+    places = [order.index(k) for k in range(len(operands))]
+    return OpNode(Arithmetic({"function": function, "order": places}, {}), inputs, "cpu", None).outputs[0]
+
+
+def _operand(function: str, value: Any) -> DataNode:
+    try:
+        value = value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value)
+    except TypeError as e:
+        raise ArgumentTypeError(
+            f"{function}: an operand is a node, a number or an array of numbers, not {value!r}"
+        ) from e
+    if not isinstance(value, types.ScalarConstant):
+        node: DataNode = value
+        return node
+    dtype = np.dtype(types.to_numpy_type(value.dtype))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value.value <= limits.max:
+            raise OverflowError(
+                f"{function}: {value.value} does not fit {value.dtype}: give a wider type, such as "
+                f"types.Constant({value.value}, types.INT64)"
+            )
+    return constant(np.array(value.value, dtype))

@@ -1,0 +1,125 @@
+"""``node[...]``: indexing and slicing of data nodes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock import types
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.node import DataNode, OpNode
+from penstock.op import Op, arg, op
+
+_MAX_AXES = 12
+
+
+@op("_subscript", kernel="subscript", inputs=(1, 1 + 3 * _MAX_AXES))
+class Subscript(Op):
+    """The parts of a key, see ``kernels/subscript.h``. Bounds that are nodes are further inputs."""
+
+    setup_reads = tuple(range(1, 1 + 3 * _MAX_AXES))
+
+    kinds = arg("", "One letter per item: index, range, ellipsis or new axis.")
+    names = arg("", "One letter per item: the name of a new axis, or '?'.")
+    values = arg([0], "Three numbers per item: index or start, end, step.")
+    inputs = arg([0], "Where each number is: -1 nowhere, 0 in `values`, else in that input.")
+
+
+class NewAxis:
+    """A new axis of extent 1 in ``node[...]``; ``newaxis("N")`` gives it a name in the layout."""
+
+    def __init__(self, name: str = ""):
+        if not isinstance(name, str) or len(name) > 1:
+            raise ArgumentTypeError(f"newaxis({name!r}): expected one letter")
+        self.name = name
+
+    def __call__(self, name: str) -> NewAxis:
+        """A new axis of that name."""
+        return NewAxis(name)
+
+    def __repr__(self) -> str:
+        return f"newaxis({self.name!r})" if self.name else "newaxis"
+
+
+newaxis = NewAxis()
+
+
+def subscript(node: DataNode, key: Any) -> DataNode:
+    """The part of each sample that the key tells, as ``node[key]``.
+
+    A key has up to one item for each axis of the samples:
+
+    - a whole number or a node of whole numbers (one per sample): that element; the axis goes away. Negative ones count
+      from the end.
+    - a range ``start:end:step``, where each part may be left out, or be a node. Bounds beyond the ends are moved there,
+      as Python does. The step may be negative.
+    - ``...``: all axes that are left.
+    - `newaxis`, or ``newaxis("N")`` with a name: a new axis of extent 1.
+    - None, as in DALI: the whole axis.
+
+    The layout loses the names of axes that go away; it is dropped where a new axis has no name.
+
+    Errors: ArgumentTypeError for other items; ArgumentError for two ellipses, a step of 0 and more than 12 items;
+    OperatorError, naming axis, index and extent, where an index is out of range for a sample.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return images[10:20, ::-1, 0], labels[0]
+        >>> rows, labels = pipeline().run()
+        >>> rows[0].shape()[0], rows[0].layout(), labels[0].shape()
+        (10, 'HW', [])
+    """
+    items = list(key) if isinstance(key, tuple) else [key]
+    if len(items) > _MAX_AXES:
+        raise ArgumentError(f"{node.name}[{key!r}]: more than {_MAX_AXES} items")
+    if sum(item is Ellipsis for item in items) > 1:
+        raise ArgumentError(f"{node.name}[{key!r}]: more than one ellipsis")
+    inputs = [node]
+    kinds, names, numbers, sources = "", "", [], []
+    for item in items:
+        kind, name, parts = _item(node, item)
+        kinds, names = kinds + kind, names + (name or "?")
+        for part in parts:
+            number, source = _value(node, part, inputs)
+            numbers.append(number)
+            sources.append(source)
+        if kind == "r" and sources[-1] == 0 and numbers[-1] == 0:
+            raise ArgumentError(f"{node.name}[{key!r}]: the step of a range is 0")
+    schema = Subscript({"kinds": kinds, "names": names, "values": numbers, "inputs": sources}, {})
+    return OpNode(schema, inputs, node.device, None).outputs[0]
+
+
+def _item(node: DataNode, item: Any) -> tuple[str, str, tuple[Any, Any, Any]]:
+    if item is Ellipsis:
+        return "e", "", (None, None, None)
+    if isinstance(item, NewAxis):
+        return "n", item.name, (None, None, None)
+    if item is None:
+        return "r", "", (None, None, None)
+    if isinstance(item, slice):
+        return "r", "", (item.start, item.stop, item.step)
+    return "i", "", (item, None, None)
+
+
+def _value(node: DataNode, value: Any, inputs: list[DataNode]) -> tuple[int, int]:
+    """The number and where it is; a node becomes a further input."""
+    if value is None:
+        return 0, -1
+    if isinstance(value, DataNode):
+        inputs.append(value)
+        return 0, len(inputs) - 1
+    if isinstance(value, types.ScalarConstant):
+        value = value.value
+    try:
+        return operator.index(value), 0
+    except TypeError:
+        shown = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        raise ArgumentTypeError(
+            f"{node.name}[...]: {shown}: expected a whole number, a range, a node, `...` or newaxis"
+        ) from None

@@ -1,0 +1,180 @@
+// Element-wise functions of one to three operands, of any numeric types, broadcast as NumPy does.
+#pragma once
+
+#include <string>
+
+#include "core/operator.h"
+#include "kernels/arithmetic_operand.h"
+
+namespace ps {
+namespace arithmetic {
+
+// Computes elements of a result, block by block.
+struct Evaluator {
+  Operand operands[3];
+  Evaluation e;
+  int count = 0;
+
+  void run(int64_t start, size_t n, uint8_t* out) {
+    const size_t bytes = size_of(e.out);
+    const bool direct = same_bits(e.result, e.out);
+    for (; n; start += int64_t(kBlock)) {
+      const size_t m = std::min(n, kBlock);
+      const void* from[3];
+      for (int k = 0; k < count; k++) from[k] = operands[k].read(start, m);
+      if (e.integer_division) check_divisor(from[1], m);
+      if (direct) {
+        e.loop(from, out, m);
+      } else {
+        e.loop(from, result_, m);
+        converter(e.result, e.out)(result_, out, m);
+      }
+      out += m * bytes;
+      n -= m;
+    }
+  }
+
+ private:
+  void check_divisor(const void* divisor, size_t n) const {
+    visit_size(size_of(e.compute[1]), [&](auto tag) {
+      const auto* d = static_cast<const typename decltype(tag)::type*>(divisor);
+      bool zero = false;
+      for (size_t i = 0; i < n; i++) zero |= d[i] == 0;
+      if (zero) fail(ErrorKind::argument, "integer division by zero");
+    });
+  }
+
+  alignas(64) uint8_t result_[kBlock * 8];
+};
+
+inline Shape broadcast(const Shape& a, const Shape& b) {
+  const Shape &longer = a.ndim >= b.ndim ? a : b, &shorter = a.ndim >= b.ndim ? b : a;
+  Shape out = longer;
+  for (int i = 0; i < shorter.ndim; i++) {
+    int64_t& extent = out[longer.ndim - shorter.ndim + i];
+    if (extent != shorter[i] && extent != 1 && shorter[i] != 1)
+      fail(ErrorKind::argument, "the operands' shapes " + to_string(a) + " and " + to_string(b) +
+                                    " do not fit: counted from the last axis, extents must be equal, or one of them 1");
+    if (extent == 1) extent = shorter[i];
+  }
+  return out;
+}
+
+// The longer of two layouts, of which one must end in the other.
+inline Layout common(const Layout& a, const Layout& b) {
+  const Layout &longer = a.view().size() >= b.view().size() ? a : b, &shorter = a.view().size() >= b.view().size() ? b : a;
+  if (!longer.view().ends_with(shorter.view()))
+    fail(ErrorKind::argument, "the operands' layouts '" + std::string(a.view()) + "' and '" + std::string(b.view()) +
+                                  "' do not fit: one must be the end of the other");
+  return longer;
+}
+
+}  // namespace arithmetic
+
+class Arithmetic : public RowOperator {
+ public:
+  explicit Arithmetic(const Spec& s) : function_(arithmetic::function(s.string("function"))) {
+    // Which input is which operand: the picture of a row pipeline comes first among the inputs.
+    const auto order = s.arg<int>("order");
+    for (int k = 0; k < function_.operands; k++) {
+      const Context constants;
+      input_[function_.swapped ? function_.operands - 1 - k : k] = order.get(constants, k);
+    }
+  }
+
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void setup(const Context& c) const override {
+    Tensor& out = c.out(0);
+    out.dtype = evaluation(c).out;
+    out.shape = c.in(0).shape;
+    out.layout = c.in(0).layout;
+    for (int i = 1; i < c.num_inputs; i++) {
+      out.shape = arithmetic::broadcast(out.shape, c.in(i).shape);
+      out.layout = arithmetic::common(out.layout, c.in(i).layout);
+    }
+    if (int(out.layout.view().size()) != out.shape.ndim) out.layout = Layout();
+  }
+
+  void run(const Context& c) const override {
+    const Tensor& out = c.out(0);
+    if (!out.shape.volume()) return;
+    arithmetic::Evaluator& evaluator = c.st<Worker>().stage.evaluator;
+    prepare(c, evaluator);
+    for (int k = 0; k < function_.operands; k++)
+      evaluator.operands[k].set(c.in(input_[k]), out.shape, evaluator.e.compute[k]);
+    evaluator.run(0, size_t(out.shape.volume()), out.as<uint8_t>());
+  }
+
+  // A picture, with numbers or one number per channel.
+  bool fits_rows(const Context& c) const override {
+    const Shape& shape = c.in(0).shape;
+    if ((shape.ndim != 2 && shape.ndim != 3) || !shape.volume() || !(c.out(0).shape == shape)) return false;
+    for (int i = 1; i < c.num_inputs; i++) {
+      const int64_t period = arithmetic::Operand::period(c.in(i).shape, shape);
+      if (period != 1 && (shape.ndim != 3 || period != shape[2])) return false;
+    }
+    // Zeros are found while dividing, and blamed on this operator only if it runs alone.
+    return !evaluation(c).integer_division;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    Stage& stage = c.st<Worker>().stage;
+    stage.in = format(c.in(0));
+    stage.out = format(c.out(0));
+    prepare(c, stage.evaluator);
+    for (int k = 0; k < function_.operands; k++) {
+      arithmetic::Operand& operand = stage.evaluator.operands[k];
+      if (input_[k] == 0) {
+        operand.set_pieces(c.in(0).dtype, stage.evaluator.e.compute[k]);
+        stage.picture = &operand;
+      } else {
+        operand.set(c.in(input_[k]), c.out(0).shape, stage.evaluator.e.compute[k]);
+      }
+    }
+    return &stage;
+  }
+
+ private:
+  struct Stage : RowStage {
+    arithmetic::Evaluator evaluator;
+    arithmetic::Operand* picture = nullptr;
+    size_t count = 0;                                // elements of a row
+    std::vector<uint8_t> row;
+
+    Window demand(const Window& w) override {
+      count = size_t(w.width()) * size_t(out.channels);
+      const size_t bytes = count * size_of(out.dtype) + kRowSlack;
+      if (row.size() < bytes) row.resize(bytes);
+      return w;
+    }
+    void push(int64_t y, const void* from) override {
+      void* to = next->place(y);
+      if (!to) to = row.data();
+      picture->at(from);
+      evaluator.run(0, count, static_cast<uint8_t*>(to));
+      next->push(y, to);
+    }
+  };
+  struct Worker : State {
+    Stage stage;
+  };
+
+  arithmetic::Evaluation evaluation(const Context& c) const {
+    DType types[3] = {};
+    for (int k = 0; k < function_.operands; k++) types[k] = c.in(input_[k]).dtype;
+    return arithmetic::evaluation(function_, types);
+  }
+
+  void prepare(const Context& c, arithmetic::Evaluator& evaluator) const {
+    evaluator.e = evaluation(c);
+    evaluator.count = function_.operands;
+  }
+
+  const arithmetic::Function& function_;
+  int input_[3] = {};
+};
+
+PS_OPERATOR("arithmetic", Arithmetic)
+
+}  // namespace ps
