@@ -208,19 +208,14 @@ int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int
   });
 }
 
-ps_batch* ps_executor_wait(ps_executor* e, int timeout_ms, int* timed_out) {
-  std::shared_ptr<Batch> b;
-  *timed_out = 0;
-  if (guarded([&] { b = e->executor->wait(timeout_ms); return 0; }) < 0) return nullptr;
-  if (!b) {
-    *timed_out = 1;
-    return nullptr;
-  }
-  if (b->failed) {
-    failed(b->failure);
-    return nullptr;
-  }
-  return new ps_batch{b};
+void ps_executor_wait(ps_executor* e, int timeout_ms, ps_answer* answer) {
+  answer->state = guarded([&] {
+    const auto b = e->executor->wait(timeout_ms);
+    if (!b) return 0;
+    if (b->failed) return failed(b->failure);
+    answer->batch = new ps_batch{b};
+    return 1;
+  });
 }
 
 int ps_executor_pending(ps_executor* e) { return e->executor->pending(); }

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 1
+#define PS_ABI_VERSION 2
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -67,7 +67,13 @@ PS_API void ps_executor_destroy(ps_executor*); /* waits for the samples in hand 
 PS_API int ps_executor_feed(ps_executor*, int value, const ps_tensor*, int n, int copy);
 PS_API int ps_executor_feed_integers(ps_executor*, int value, const int64_t*, int n); /* scalars, copied */
 PS_API int ps_executor_schedule(ps_executor*, int size, const int64_t* ids, const int64_t* epochs);
-PS_API ps_batch* ps_executor_wait(ps_executor*, int timeout_ms, int* timed_out); /* waits */
+/* Waits for the oldest iteration. The answer is written, not returned: a caller that is interrupted on its way back
+ * still has it. */
+typedef struct {
+  int32_t state; /* 0: not yet, 1: here it is, -1: it failed */
+  ps_batch* batch;
+} ps_answer;
+PS_API void ps_executor_wait(ps_executor*, int timeout_ms, ps_answer*); /* waits */
 PS_API int ps_executor_pending(ps_executor*);
 PS_API int ps_executor_cancel(ps_executor*); /* waits for the samples in hand */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */

@@ -274,6 +274,13 @@ class Pipeline(Scope):
         assert self._plan is not None
         write_dot(self._plan, filename, show_tensors=show_tensors, use_colors=use_colors)
 
+    @property
+    def num_outputs(self) -> int:
+        """How many outputs there are; defines the pipeline where that has not happened yet."""
+        self.build()
+        assert self._outputs is not None
+        return len(self._outputs)
+
     def _built(self) -> Executor:
         self.build()
         assert self._executor is not None

@@ -1,4 +1,4 @@
-// Times our JPEG decoder against libjpeg(-turbo) on one thread: whole pictures, and random windows as training takes them.
+// Times our JPEG decoder against libjpeg(-turbo) on one thread: whole pictures, and random windows as for training.
 //
 //   jpeg_bench PICTURE.jpg... [--rounds N]     prints ms per picture (medians of interleaved rounds) and their ratios
 #include <algorithm>
@@ -30,7 +30,7 @@ Bytes read_file(const char* path) {
   return bytes;
 }
 
-// The best that libjpeg-turbo can do for a window: skip the rows above, decode the MCU columns that touch it, stop below.
+// The best that libjpeg-turbo can do for a window: skip rows above, decode the MCU columns that touch it, stop below.
 void decode_libjpeg(const Bytes& file, const ps::Window& w, Bytes& out) {
   jpeg_decompress_struct d;
   jpeg_error_mgr errors;
@@ -118,11 +118,16 @@ int main(int argc, char** argv) {
     }
     std::vector<double> theirs, ours;
     for (int round = 0; round < rounds; round++) {
-      theirs.push_back(milliseconds([&] { for (size_t i = 0; i < files.size(); i++) decode_libjpeg(files[i], windows[i], out); }));
-      ours.push_back(milliseconds([&] { for (size_t i = 0; i < files.size(); i++) decode_ours(decoder, files[i], windows[i], out); }));
+      theirs.push_back(milliseconds([&] {
+        for (size_t i = 0; i < files.size(); i++) decode_libjpeg(files[i], windows[i], out);
+      }));
+      ours.push_back(milliseconds([&] {
+        for (size_t i = 0; i < files.size(); i++) decode_ours(decoder, files[i], windows[i], out);
+      }));
     }
     double n = double(files.size()), a = median(theirs) / n, b = median(ours) / n;
-    std::printf("%-15s libjpeg %.3f ms, ours %.3f ms: %.2fx\n", crop ? "random windows" : "whole pictures", a, b, a / b);
+    const char* name = crop ? "random windows" : "whole pictures";
+    std::printf("%-15s libjpeg %.3f ms, ours %.3f ms: %.2fx\n", name, a, b, a / b);
   }
   return 0;
 }

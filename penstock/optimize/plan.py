@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
 
 
@@ -36,4 +37,4 @@ class Plan:
 
 def is_constant(node: OpNode) -> bool:
     """Whether the node is data of the plan and no work."""
-    return node.op.name == "_constant"
+    return isinstance(node.op, ConstantOp)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
@@ -71,6 +72,9 @@ class Executor:
         self._closer = weakref.finalize(self, _close, handle, self._pid)
         self._scheduled: deque[_Scheduled] = deque()
         self._next_sample = 0  # without a reader, samples are counted
+        self._answer = native.Answer()
+        self._waiting = threading.Lock()  # closing must not take the engine away under a call that waits
+        self._closing = False
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
@@ -78,7 +82,7 @@ class Executor:
                 "this pipeline was built in another process, and threads do not survive a fork: "
                 "build the pipeline in the process that runs it"
             )
-        if not self._closer.alive:
+        if self._closing or not self._closer.alive:
             raise GraphError("the pipeline is closed")
 
     @property
@@ -113,12 +117,16 @@ class Executor:
         self._check_process()
         if not self._scheduled:
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
-        timed_out = c.c_int(1)
-        while timed_out.value:
-            handle = self._blocking.ps_executor_wait(self._handle, _POLL_MS, c.byref(timed_out))
+        answer = self._answer  # of an earlier call, if Ctrl-C came between
+        while not answer.state:
+            with self._waiting:
+                self._check_process()
+                self._blocking.ps_executor_wait(self._handle, _POLL_MS, c.byref(answer))
+        self._answer = native.Answer()
         size = self._scheduled.popleft().size
-        if not handle:
+        if answer.state < 0:
             raise self.program.failure()
+        handle = answer.batch
         batch = _Batch(handle, self._quick)
         outputs = []
         for k in range(self._outputs):
@@ -131,6 +139,9 @@ class Executor:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
         self._check_process()
         self._blocking.ps_executor_cancel(self._handle)
+        if self._answer.batch:
+            _Batch(self._answer.batch, self._quick)  # gives it back
+        self._answer = native.Answer()
         self.set_position(*self.position())
         self._scheduled.clear()
 
@@ -170,8 +181,11 @@ class Executor:
         return held.value, peak.value
 
     def close(self) -> None:
-        """Stops the threads, after the samples they have in hand."""
-        self._closer()
+        """Stops the threads, after the samples they have in hand. Other threads may be waiting in `take`."""
+        self._closing = True
+        if os.getpid() == self._pid:
+            with self._waiting:
+                self._closer()
 
 
 def _int64(values: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from penstock import _loader
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 MAX_DIMS = 12
 CONTIGUOUS, UNIFORM = 1, 2
 EARLY, ALIAS, IO = 1, 2, 4
@@ -43,11 +43,17 @@ class ErrorInfo(c.Structure):
     ]
 
 
+class Answer(c.Structure):
+    """``ps_answer``: 0 (not yet), 1 (a batch) or -1 (it failed)."""
+
+    _fields_ = [("state", c.c_int32), ("batch", c.c_void_p)]
+
+
 _i32p, _i64p = c.POINTER(c.c_int32), c.POINTER(c.c_int64)
 _tensors = c.POINTER(Tensor)
 _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_destroy": (None, [c.c_void_p]),
-    "ps_executor_wait": (c.c_void_p, [c.c_void_p, c.c_int, c.POINTER(c.c_int)]),
+    "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
     "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, _tensors, c.c_int, c.c_int]),
 }

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.run import checkpoint
+
+
+# What DALI's properties say of arguments that were left out.
+_FILLED_IN = {"exec_dynamic": True, "max_streams": -1, "default_cuda_stream_priority": 0}
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,8 @@ class Options:
             return self.depth
         if name in ("exec_separated",):
             return False
-        if name == "num_outputs":
-            raise GraphError("num_outputs is known when the pipeline's outputs are set")
         if name in self.given:
-            return self.given[name]
+            return _FILLED_IN.get(name) if self.given[name] is None else self.given[name]
         raise AttributeError(f"Pipeline has no attribute {name!r}")
 
     def cpus(self) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock import types
 from penstock.errors import PenstockError, from_native
+from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
 from penstock.optimize.plan import Plan, is_constant
 from penstock.run import native
@@ -70,11 +71,12 @@ class Program:
         self._check(self._library.ps_plan_outputs(self._handle, native.ints(outputs), len(outputs)))
 
     def _constant(self, node: OpNode) -> int:
-        array: np.ndarray[Any, Any] = node.op.array  # type: ignore[attr-defined]
+        assert isinstance(node.op, ConstantOp)
+        array = node.op.array
         tensor = native.Tensor(
             data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
-            layout=node.op.layout.encode(),  # type: ignore[attr-defined]
-        )
+            layout=node.op.layout.encode(),
+        )  # fmt: skip
         tensor.shape[: array.ndim] = array.shape
         return self._check(self._library.ps_plan_constant(self._handle, c.byref(tensor)))
 

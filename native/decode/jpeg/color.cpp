@@ -42,7 +42,7 @@ Vec either(Vec a, Vec b) { return _mm_or_si128(a, b); }
 void store_third(Vec v, uint8_t* out) { _mm_storeu_si128(reinterpret_cast<Vec*>(out), v); }
 #endif
 
-inline void store(Vec a, Vec b, Vec c, uint8_t* out) {
+[[gnu::always_inline]] inline void store(Vec a, Vec b, Vec c, uint8_t* out) {
   for (int third = 0; third < 3; third++) {
     const auto& index = kSpread.index[third];
     Vec spread_a = PS_V(shuffle_epi8)(a, load(index[0])), spread_b = PS_V(shuffle_epi8)(b, load(index[1]));
@@ -75,14 +75,16 @@ Rgb convert(Vec y, Vec cb, Vec cr) {
   return {PS_V(add_epi16)(y, red), PS_V(add_epi16)(y, green), PS_V(add_epi16)(y, blue)};
 }
 
-void convert_step(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, bool bgr, uint8_t* out) {
+[[gnu::always_inline]] inline void convert_step(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, bool bgr,
+                                                uint8_t* out) {
   Vec middle = PS_V(set1_epi16)(128), luma = load(y), blue = load(cb), red = load(cr);
   auto centred = [&](Vec wide) { return PS_V(sub_epi16)(wide, middle); };
   Rgb low = convert(PS_V(unpacklo_epi8)(luma, zero()), centred(PS_V(unpacklo_epi8)(blue, zero())),
                     centred(PS_V(unpacklo_epi8)(red, zero())));
   Rgb high = convert(PS_V(unpackhi_epi8)(luma, zero()), centred(PS_V(unpackhi_epi8)(blue, zero())),
                      centred(PS_V(unpackhi_epi8)(red, zero())));
-  Vec r = PS_V(packus_epi16)(low.r, high.r), g = PS_V(packus_epi16)(low.g, high.g), b = PS_V(packus_epi16)(low.b, high.b);
+  Vec r = PS_V(packus_epi16)(low.r, high.r), g = PS_V(packus_epi16)(low.g, high.g);
+  Vec b = PS_V(packus_epi16)(low.b, high.b);
   bgr ? store(b, g, r, out) : store(r, g, b, out);
 }
 

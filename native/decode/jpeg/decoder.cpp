@@ -18,13 +18,15 @@ class Decoder::Impl {
     h_ = &header;
     window_ = window;
     color_ = color;
+    whole_ = window == Window{0, 0, header.width, header.height} && !luma_only();
     start_planes(fancy);
     start_blocks();
     segments_.start(data + header.scan, size - header.scan);
     segment_ = -1;
     int next_row = int(window.y0);
     for (int row = rows_.begin; row < rows_.end; row++) {
-      if (!seek(int64_t(row) * header.mcus_per_row() + columns_.begin) || !decode_mcu_row(row)) return Status::inconsistent;
+      int64_t first = int64_t(row) * header.mcus_per_row() + columns_.begin;
+      if (!seek(first) || !decode_mcu_row(row)) return Status::inconsistent;
       int ready = int(window.y1);
       for (int i = 0; i < header.components; i++)
         if (!plane_[i].block_rows.empty()) ready = std::min(ready, plane_[i].rows_ready(row));
@@ -45,12 +47,13 @@ class Decoder::Impl {
     int offset, group;
   };
 
+  bool luma_only() const { return color_ == Color::GRAY && h_->ycc; }
+
   void start_planes(bool fancy) {
     columns_ = {1 << 30, 0}, rows_ = {1 << 30, 0};
-    bool luma_only = color_ == Color::GRAY && h_->ycc;
     for (int i = 0; i < h_->components; i++) {
       Plane& plane = plane_[i];
-      plane.start(*h_, i, window_, i == 0 || !luma_only, fancy);
+      plane.start(*h_, i, window_, i == 0 || !luma_only(), fancy);
       if (plane.block_rows.empty()) continue;
       columns_ = {std::min(columns_.begin, plane.mcu_columns.begin), std::max(columns_.end, plane.mcu_columns.end)};
       rows_ = {std::min(rows_.begin, plane.mcu_rows.begin), std::max(rows_.end, plane.mcu_rows.end)};
@@ -64,7 +67,8 @@ class Decoder::Impl {
     for (int i = 0; i < h_->components; i++) {
       const Component& c = h_->component[i];
       const DcTable* dc = &dc_tables_.get(h_->dc[c.dc]);
-      const AcTable* ac = &ac_tables_.get(h_->ac[c.ac]);
+      AcTable* ac = &ac_tables_.get(h_->ac[c.ac]);
+      if (!whole_) ac->prepare_skip();
       for (int y = 0; y < c.v; y++)
         for (int x = 0; x < c.h; x++) blocks_[block_count_++] = {dc, ac, i, x, y};
       first_group_[i] = groups;
@@ -87,6 +91,7 @@ class Decoder::Impl {
   // A bit for each block of an MCU.
   template <class Test>
   uint32_t needed(Test test) const {
+    if (whole_) return ~0u;   // blocks that only pad the picture too: skipping would need tables of its own
     uint32_t bits = 0;
     for (int b = 0; b < block_count_; b++) bits |= uint32_t(test(blocks_[b], plane_[blocks_[b].component])) << b;
     return bits;
@@ -125,7 +130,9 @@ class Decoder::Impl {
   }
 
   bool decode_mcu_row(int row) {
-    uint32_t in_row = needed([&](const Block& b, const Plane& plane) { return plane.block_rows.has(row * plane.v + b.y); });
+    uint32_t in_row = needed([&](const Block& b, const Plane& plane) {
+      return plane.block_rows.has(row * plane.v + b.y);
+    });
     for (int column = columns_.begin; column < columns_.end; column += kGroup) {
       std::fill(coefficients_.begin(), coefficients_.end(), int16_t(0));
       std::fill(std::begin(last_), std::end(last_), 0);
@@ -147,7 +154,8 @@ class Decoder::Impl {
       uint32_t& prediction = prediction_[block.component];
       if (needed >> b & 1) {
         Slot slot = slots_[m][b];
-        int last = decode_block(bits, *block.dc, *block.ac, prediction, kPlace.data(), coefficients_.data() + slot.offset);
+        int16_t* to = coefficients_.data() + slot.offset;
+        int last = decode_block(bits, *block.dc, *block.ac, prediction, kPlace.data(), to);
         if (last == kBroken) return false;
         last_[slot.group] = std::max(last_[slot.group], last);
       } else if (!skip_block(bits, *block.dc, *block.ac, prediction)) {
@@ -201,6 +209,7 @@ class Decoder::Impl {
   const Header* h_ = nullptr;
   Window window_;
   Color color_ = Color::RGB;
+  bool whole_ = false;   // every block is decoded
   TableCache<DcTable> dc_tables_;
   TableCache<AcTable> ac_tables_;
   Plane plane_[kMaxComponents];

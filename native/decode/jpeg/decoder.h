@@ -1,4 +1,4 @@
-// A decoder for baseline JPEG files, made for training crops: it decodes what a window of the picture needs and no more.
+// A decoder for baseline JPEG files, made for training crops: it decodes what a window needs and no more.
 //
 // Samples are equal to those of libjpeg-turbo (accurate integer DCT) bit for bit, for whole pictures and for windows.
 // What it does not support, and files whose data contradicts itself, are left to another decoder.

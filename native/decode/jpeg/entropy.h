@@ -1,4 +1,4 @@
-// Decoding and skipping the Huffman-coded coefficients of one 8x8 block. Everything else that is slow hides behind these loops.
+// Decoding and skipping the Huffman-coded coefficients of one 8x8 block: where most of a decoder's time goes.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,9 @@ namespace ps::jpeg {
 namespace {
 
 enum Marker : int {
-  SOF0 = 0xC0, SOF1 = 0xC1, DHT = 0xC4, JPG = 0xC8, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7, SOI = 0xD8, EOI = 0xD9,
-  SOS = 0xDA, DQT = 0xDB, DRI = 0xDD, APP0 = 0xE0, APP14 = 0xEE, TEM = 0x01,
+  SOF0 = 0xC0, SOF1 = 0xC1, DHT = 0xC4, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7, SOI = 0xD8,
+  EOI = 0xD9, SOS = 0xDA, DQT = 0xDB, DNL = 0xDC, DRI = 0xDD, APP0 = 0xE0, APP14 = 0xEE, APP15 = 0xEF, COM = 0xFE,
+  TEM = 0x01,
 };
 
 // The payload of one marker segment.
@@ -71,8 +72,12 @@ class Parser {
       case APP14:
         if (s.left >= 12 && std::memcmp(s.data, "Adobe", 5) == 0) adobe_transform_ = s.data[11];
         return true;
-      case JPG: case DAC: return true;
-      default: return marker >= SOF0 && marker <= SOF15 ? frame_header(marker, s) : true;
+      case DAC: return true;
+      case COM: case DNL: return true;
+      default:
+        if (marker >= SOF0 && marker <= SOF15) return frame_header(marker, s);
+        if (marker < APP0 || marker > APP15) foreign_ = true;
+        return true;
     }
   }
 
@@ -127,7 +132,7 @@ class Parser {
     h_.scan = at_;
     int scanned = s.u8();
     if (scanned < 1 || scanned > 4 || s.left != size_t(scanned) * 2 + 3) return false;
-    if (!shape_ok_ || scanned != h_.components) return true;   // parseable, not supported
+    if (!shape_ok_ || foreign_ || scanned != h_.components) return true;   // parseable, not supported
     for (int i = 0; i < scanned; i++) {
       Component& c = h_.component[i];
       bool in_order = s.u8() == c.id;
@@ -199,6 +204,7 @@ class Parser {
   size_t at_ = 0;
   int frame_ = 0;   // the SOF marker
   bool shape_ok_ = false, jfif_ = false;
+  bool foreign_ = false;   // there was a marker that libjpeg rejects
   int adobe_transform_ = -1;
 };
 

@@ -1,8 +1,8 @@
 // Huffman tables in the form in which they decode fastest.
 //
-// Decoding is bound by the latency of "look up, shift, look up again", and by mispredicted branches. So each look-up of an AC
-// table yields as much as possible: up to two coefficients and the end of the block; and all but the rarest codes take the
-// same way.
+// Decoding is bound by the latency of "look up, shift, look up again", and by mispredicted branches. So each look-up of
+// an AC table yields as much as possible: up to two coefficients and the end of the block; and all but the rarest codes
+// take the same way.
 #pragma once
 
 #include <cstdint>
@@ -57,10 +57,10 @@ struct AcTable {
   // The same for `skip`: above any sum of advances, so that no sequence of runs can be taken for an end.
   static constexpr int kSkipEndOfBlock = 256, kSkipUnresolved = 512;
 
-  // Two coefficients, one, or none and the end of the block. The first value is computed (it may be long), the second is
-  // stored here. Those that there are not are written as zeros where nothing has been written yet: cheaper than a branch.
-  // Fields are whole bytes, since processors have more ports for loads than for shifts. Lengths are apart: to go on, nothing
-  // else is needed, and their address is ready a cycle earlier.
+  // Two coefficients, one, or none and the end of the block. The first value is computed (it may be long), the second
+  // is stored here. Those that there are not are written as zeros where nothing has been written yet: cheaper than a
+  // branch. Fields are whole bytes, since processors have more ports for loads than for shifts. Lengths are apart: to
+  // go on, nothing else is needed, and their address is ready a cycle earlier.
   struct Entry {
     uint8_t code_length;       // of the first code
     uint8_t unused;            // 64 less the first value's size
@@ -74,14 +74,19 @@ struct AcTable {
   uint8_t decode_length[1 << kDecodeBits];
   Entry decode[1 << kDecodeBits];
   uint16_t skip[1 << kSkipBits];   // bits 0-5 length, from bit 6 the advance
-  explicit AcTable(const HuffmanSpec& spec);
+
+  explicit AcTable(const HuffmanSpec& spec);   // does not fill `skip`, which whole pictures do not need
+  void prepare_skip();
+
+ private:
+  bool can_skip_ = false;
 };
 
-// The most recently used tables: the pictures of a data set mostly share theirs.
+// The most recently used tables: the pictures of a data set often share theirs.
 template <class Table>
 class TableCache {
  public:
-  const Table& get(const HuffmanSpec& spec);
+  Table& get(const HuffmanSpec& spec);
 
  private:
   static constexpr size_t kCapacity = 8;

@@ -10,7 +10,7 @@
 namespace ps::jpeg {
 namespace {
 
-// One vector holds one row of 8 int16 of each block in the group; nothing but loads and stores crosses its 128-bit lanes.
+// One vector holds one row of 8 int16 of each block in the group; only loads and stores cross its 128-bit lanes.
 #if defined(__AVX512BW__)
 using Vec = __m512i;
 #define PS_V(name) _mm512_##name

@@ -1,5 +1,6 @@
 #include "decode/jpeg/upsample.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ps::jpeg {
@@ -38,11 +39,16 @@ void triangle_v2(const uint8_t* __restrict near, const uint8_t* __restrict far, 
 }
 
 void triangle_h2v2(const uint8_t* __restrict near, const uint8_t* __restrict far, int n, uint8_t* __restrict out) {
-  auto column = [=](int i) { return uint16_t(3 * near[i] + far[i]); };
-  for (int i = 0; i < n; i++) {
-    uint16_t middle = uint16_t(3 * column(i));
-    uint16_t left = uint16_t(middle + column(i - 1) + 8) >> 4, right = uint16_t(middle + column(i + 1) + 7) >> 4;
-    store_pair(out + 2 * i, left, right);
+  constexpr int kStep = 256;
+  uint16_t column[kStep + 2];   // vertically filtered, of samples begin - 1 .. end
+  for (int begin = 0; begin < n; begin += kStep) {
+    int count = std::min(kStep, n - begin);
+    for (int i = 0; i < count + 2; i++) column[i] = uint16_t(3 * near[begin + i - 1] + far[begin + i - 1]);
+    for (int i = 0; i < count; i++) {
+      uint16_t middle = uint16_t(3 * column[i + 1]);
+      uint16_t left = uint16_t(middle + column[i] + 8) >> 4, right = uint16_t(middle + column[i + 2] + 7) >> 4;
+      store_pair(out + 2 * (begin + i), left, right);
+    }
   }
 }
 
