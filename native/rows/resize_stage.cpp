@@ -27,6 +27,26 @@ void gather(const uint8_t* row, const int32_t* first, int64_t n, size_t pixel, u
   for (int64_t x = 0; x < n; x++, out += bytes) std::memcpy(out, row + size_t(first[x]) * bytes, bytes);
 }
 
+// After how many outputs an axis' weights recur, or a large number.
+int64_t period(const Taps& taps) {
+  const double scale = (double(taps.axis.hi) - double(taps.axis.lo)) / double(taps.axis.out);
+  constexpr int64_t kMost = 512;
+  for (int64_t n = 1; n < kMost; n++)
+    if (std::abs(scale * double(n) - std::round(scale * double(n))) < 1e-5) return n;
+  return kMost;
+}
+
+// Whether the integer passes agree with the float ones in all but a few of a thousand pixels. They do not where sums
+// often lie half-way between two integers, since there the last bit of a weight decides: at simple ratios such as 4:3
+// the weights are fractions with small denominators. Nor where there are so many weights that each is tiny.
+bool integers_agree(const Taps& x, const Taps& y) {
+  constexpr int kMostTaps = 40;
+  constexpr int64_t kRareTies = 512;
+  if (!x.nonnegative || !y.nonnegative || x.count > kMostTaps || y.count > kMostTaps) return false;
+  const int64_t denominators = (x.copies ? 1 : 2 * period(x)) * (y.copies ? 1 : 2 * period(y));
+  return denominators >= kRareTies;
+}
+
 }  // namespace
 
 void ResizeStage::begin(const ResizeParams& params, const RowFormat& input, DType output) {
@@ -45,7 +65,7 @@ void ResizeStage::begin(const ResizeParams& params, const RowFormat& input, DTyp
   const bool same = in.dtype == output;
   switch (in.dtype) {
     case DType::u8:
-      if (same && columns_.nonnegative && rows_.nonnegative && FixedColumns::supports(in.channels))
+      if (same && FixedColumns::supports(in.channels) && integers_agree(columns_, rows_))
         return rows_first_ ? choose_integers<uint8_t, int16_t>() : choose_integers<int16_t, uint8_t>();
       return same ? choose<uint8_t, uint8_t>() : choose<uint8_t, float>();
     case DType::i16: return same ? choose<int16_t, int16_t>() : choose<int16_t, float>();
@@ -75,7 +95,8 @@ template <class In, class Out> void ResizeStage::choose_integers() {
   blend_columns_ = [](ResizeStage& s, const void* row, void* to) {
     const int64_t skipped = s.needed_.x0 * s.in.channels;
     if constexpr (sizeof(In) == 1) {
-      s.fixed_columns_.run(static_cast<const int16_t*>(row) - skipped, s.wanted_.x0, s.wanted_.x1, static_cast<uint8_t*>(to));
+      const int16_t* wide = static_cast<const int16_t*>(row);
+      s.fixed_columns_.run(wide - skipped, s.wanted_.x0, s.wanted_.x1, static_cast<uint8_t*>(to));
     } else {
       const int64_t length = s.needed_.width() * s.in.channels;
       int16_t* wide = room<int16_t>(s.between_, length + s.fixed_columns_.slack());
@@ -93,8 +114,11 @@ template <class In, class Out> void ResizeStage::choose() {
                  static_cast<float*>(to), s.needed_.width() * s.in.channels);
     };
     blend_columns_ = [](ResizeStage& s, const void* row, void* to) {
+      const int64_t length = s.wanted_.width() * s.in.channels;
+      float* blended = std::is_same_v<Out, float> ? static_cast<float*>(to) : room<float>(s.blended_, length);
       blend_columns(static_cast<const float*>(row) - s.needed_.x0 * s.in.channels, s.columns_, s.in.channels,
-                    s.wanted_.x0, s.wanted_.x1, static_cast<Out*>(to));
+                    s.wanted_.x0, s.wanted_.x1, blended);
+      if (blended != to) from_floats(blended, static_cast<Out*>(to), length);
     };
   } else {
     blend_columns_ = [](ResizeStage& s, const void* row, void* to) {
@@ -195,7 +219,8 @@ void ResizeStage::emit(int64_t y) {
     const size_t pixel = in.pixel_bytes();
     const int64_t n = wanted_.width();
     auto* bytes = static_cast<uint8_t*>(to);
-    switch (pixel) {
+    if (columns_.shifts) std::memcpy(bytes, row + size_t(*from) * pixel, size_t(n) * pixel);
+    else switch (pixel) {
       case 1: gather<1>(row, from, n, pixel, bytes); break;
       case 3: gather<3>(row, from, n, pixel, bytes); break;
       case 4: gather<4>(row, from, n, pixel, bytes); break;

@@ -59,7 +59,7 @@ class ResizeStage final : public RowStage {
   const uint8_t* picture_ = nullptr;     // in resample()
   int64_t stride_ = 0;
   std::vector<const void*> sources_;     // the rows that one output row is made of
-  std::vector<uint8_t> ring_, between_, row_;
+  std::vector<uint8_t> ring_, between_, blended_, row_;
   std::vector<int64_t> in_slot_;         // which row a slot of the ring holds
   int64_t capacity_ = 1;
   size_t slot_bytes_ = 0;

@@ -63,13 +63,14 @@ inline const FilterTable& filter_table(Interp filter) {
   }
 }
 
-// Output x is the sum over k < n[x] of weight[x * count + k] * input[first[x] + k]; indices are always within the input.
+// Output x is the sum over k < n[x] of weight[x * count + k] * input[first[x] + k]; all indices are within the input.
 class Taps {
  public:
   ResampleAxis axis;
   int count = 0;              // the most taps that any output has
   bool nonnegative = true;
   bool copies = false;        // every output is one input sample, unchanged
+  bool shifts = false;        // copies, of neighbours side by side
   std::vector<int32_t> first, n;
   std::vector<float> weight;
 
@@ -81,6 +82,8 @@ class Taps {
     n.resize(size_t(a.out));
     nonnegative = copies = true;
     if (a.filter == Interp::nearest) nearest(); else windowed();
+    shifts = copies;
+    for (size_t x = 1; x < first.size(); x++) shifts = shifts && first[x] == first[x - 1] + 1;
     return true;
   }
 
@@ -89,9 +92,10 @@ class Taps {
     const float scale = (axis.hi - axis.lo) / float(axis.out);
     count = 1;
     weight.assign(size_t(axis.out), 1.0f);
-    float sum = axis.lo + 0.5f * scale;
+    const float base = axis.summed ? std::max(0.0f, std::floor(std::min(axis.lo, axis.hi))) : 0;
+    float sum = (axis.lo - base) + 0.5f * scale;
     for (int64_t x = 0; x < axis.out; x++, sum += scale) {
-      first[size_t(x)] = clamp(std::floor(axis.summed ? sum : (float(x) + 0.5f) * scale + axis.lo));
+      first[size_t(x)] = clamp(axis.summed ? std::floor(sum) + base : std::floor((float(x) + 0.5f) * scale + axis.lo));
       n[size_t(x)] = 1;
     }
   }
@@ -108,7 +112,8 @@ class Taps {
     const float step = entries / support;   // input samples to table entries
     // Where samples repeat, positions count from the region's start and so lose fewer bits. (As in DALI: in 16-bit
     // data one can tell.)
-    const float base = std::abs(scale) < 1 ? std::max(0.0f, std::floor(std::min(axis.lo, axis.hi)) - filter.radius) : 0;
+    const float lower = std::floor(std::min(axis.lo, axis.hi));
+    const float base = std::abs(scale) < 1 ? std::max(0.0f, lower - filter.radius) : 0;
     const float start = (axis.lo - base) + 0.5f * scale - 0.5f - support / 2;
     const int window = int(std::ceil(support)), most = int(std::min<int64_t>(window, axis.in));
     const bool triangle = filter.at.size() == 3;

@@ -29,17 +29,9 @@ class FixedColumns {
     if (channels_ == 3) return groups<3>(row, x0, x1, out);
     return groups<4>(row, x0, x1, out);
 #else
-    const int shift = fixed_.bits, n = fixed_.pairs * 2;
-    const detail::Final final(fixed_.bits);
-    for (int64_t x = x0; x < x1; x++) {
-      const int16_t *p = row + at_[size_t(x)], *w = fixed_.at(x);
-      for (int c = 0; c < channels_; c++) {
-        int32_t sum = sizeof(Out) == 1 ? final.bias : 1 << (shift - 1);
-        for (int k = 0; k < n; k++) if (w[k]) sum += w[k] * p[k * channels_ + c];
-        if constexpr (sizeof(Out) == 1) *out++ = final(sum);
-        else *out++ = int16_t(sum >> shift);
-      }
-    }
+    if (channels_ == 1) return plain<1>(row, x0, x1, out);
+    if (channels_ == 3) return plain<3>(row, x0, x1, out);
+    return plain<4>(row, x0, x1, out);
 #endif
   }
 
@@ -49,7 +41,22 @@ class FixedColumns {
   int channels_ = 0;
   std::vector<int32_t> at_;          // first input element of each output pixel
 
-#if defined(__AVX2__)
+#if !defined(__AVX2__)
+  template <int C, class Out> void plain(const int16_t* row, int64_t x0, int64_t x1, Out* out) const {
+    const detail::Final final(fixed_.bits);
+    for (int64_t x = x0; x < x1; x++, out += C) {
+      const int16_t *p = row + at_[size_t(x)], *w = fixed_.at(x);
+      int32_t sum[C];
+      std::fill_n(sum, C, sizeof(Out) == 1 ? final.bias : 1 << (fixed_.bits - 1));
+      for (int k = 0; k < fixed_.pairs * 2; k++, p += C)
+        for (int c = 0; c < C; c++) sum[c] += w[k] * p[c];
+      for (int c = 0; c < C; c++) {
+        if constexpr (sizeof(Out) == 1) out[c] = final(sum[c]);
+        else out[c] = int16_t(sum[c] >> fixed_.bits);
+      }
+    }
+  }
+#else
   // Weights as the multiplications want them, one plane per pair of taps (four taps where there is one channel):
   // for each output pixel 16 bytes (8).
   std::vector<int16_t> spread_;
@@ -94,8 +101,9 @@ class FixedColumns {
       s[0] = _mm256_add_epi32(start, _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xD8));
     } else {
       // The two taps of each channel side by side.
-      const __m256i pairs = C == 3 ? _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, 0, 1, 0, 1))
-                                   : _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+      const __m256i pairs = _mm256_broadcastsi128_si256(
+          C == 3 ? _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, 0, 1, 0, 1)
+                 : _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
       for (int j = 0; j < 4; j++) s[j] = start;
       for (int p = 0; p < planes; p++) {
         const int16_t *w = &spread_[size_t(p * plane_ + x * 8)], *q = row + 2 * C * p;
@@ -119,7 +127,8 @@ class FixedColumns {
       const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);   // lanes hold the even and the odd pixels
       const __m256i t = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(t0, t1), order);
       if constexpr (C == 4) return detail::store32(out, t);
-      const __m256i squeeze = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+      const __m256i squeeze =
+          _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
       const __m256i u = _mm256_shuffle_epi8(t, squeeze);
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(u));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 12), _mm256_extracti128_si256(u, 1));
@@ -132,7 +141,8 @@ class FixedColumns {
       const __m128i u = _mm_packs_epi32(_mm256_castsi256_si128(t), _mm256_extracti128_si256(t, 1));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), u);
     } else {
-      const __m256i squeeze = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
+      const __m256i squeeze =
+          _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
       for (int j = 0; j < 4; j += 2) {   // even pixels in the low lane, odd ones in the high
         __m256i t = _mm256_packs_epi32(round(s[j]), round(s[j + 1]));
         t = _mm256_permute4x64_epi64(t, 0xD8);

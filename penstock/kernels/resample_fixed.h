@@ -60,11 +60,30 @@ struct Final {
   int32_t bias;
   float scale;
   explicit Final(int bits) : bias(1 << (bits + kBetweenBits + 7)), scale(std::ldexp(1.0f, -(bits + kBetweenBits))) {}
-  uint8_t operator()(int32_t sum) const { return uint8_t(std::lrint(float(sum) * scale)); }
+  uint8_t operator()(int32_t sum) const { return uint8_t(int32_t(float(sum) * scale + kRound - kRound)); }
+  static constexpr float kRound = 0x1.8p23f;   // where a float's last bit is one
 };
 
 // Sums of uint8 rows begin with the rounding, and with -128.
 inline int32_t first_sum(int bits) { return (1 << (bits - kBetweenBits - 1)) - (1 << (bits + 7)); }
+
+// Sums of the rows, in blocks that stay in registers.
+template <class T, class Store>
+inline void in_blocks(const T* const* rows, const int16_t* w, int n, int32_t start, int64_t length, Store store) {
+  constexpr int kBlock = 16;
+  for (int64_t at = 0; at < length; at += kBlock) {
+    const int count = int(std::min<int64_t>(kBlock, length - at));
+    int32_t sum[kBlock];
+    std::fill_n(sum, kBlock, start);
+    for (int k = 0; k < n; k++) {
+      const T* row = rows[k] + at;
+      if (count == kBlock) for (int j = 0; j < kBlock; j++) sum[j] += w[k] * row[j];
+      else for (int j = 0; j < count; j++) sum[j] += w[k] * row[j];
+    }
+    if (count == kBlock) for (int j = 0; j < kBlock; j++) store(at + j, sum[j]);
+    else for (int j = 0; j < count; j++) store(at + j, sum[j]);
+  }
+}
 
 #if defined(__AVX2__)
 inline __m256i load32(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
@@ -149,7 +168,7 @@ inline void widen(const uint8_t* in, int16_t* out, int64_t length) {
 
 // uint8 rows to an int16 row. n is even (a weight of zero goes with any row), bits = row_bits(n).
 inline void blend_rows(const uint8_t* const* rows, const int16_t* w, int n, int bits, int16_t* out, int64_t length) {
-  if (w[0] == 1 << bits) return widen(rows[0], out, length);
+  for (int k = 0; k < n; k++) if (w[k] == 1 << bits) return widen(rows[k], out, length);   // too much for a byte
 #if defined(__AVX2__)
   if (length >= 32) {
     if (n == 2) return detail::blend_few<1>(rows, w, out, length);
@@ -157,12 +176,9 @@ inline void blend_rows(const uint8_t* const* rows, const int16_t* w, int n, int 
     return detail::blend_many(rows, w, n, bits, out, length);
   }
 #endif
-  const int shift = bits - kBetweenBits;
-  for (int64_t i = 0; i < length; i++) {
-    int32_t sum = detail::first_sum(bits);
-    for (int k = 0; k < n; k++) sum += w[k] * rows[k][i];
-    out[i] = int16_t(sum >> shift);
-  }
+  detail::in_blocks(rows, w, n, detail::first_sum(bits), length, [&](int64_t i, int32_t sum) {
+    out[i] = int16_t(sum >> (bits - kBetweenBits));
+  });
 }
 
 // int16 rows to a uint8 row.
@@ -179,7 +195,8 @@ inline void blend_rows(const int16_t* const* rows, const int16_t* w, int n, int 
         std::memcpy(&both, w + k, 4);
         const __m256i pair = _mm256_set1_epi32(both);
         const int16_t *p = rows[k] + i, *q = rows[k + 1] + i;
-        const __m256i a = detail::load32(p), b = detail::load32(q), c = detail::load32(p + 16), d = detail::load32(q + 16);
+        const __m256i a = detail::load32(p), b = detail::load32(q);
+        const __m256i c = detail::load32(p + 16), d = detail::load32(q + 16);
         s0 = _mm256_add_epi32(s0, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), pair));
         s1 = _mm256_add_epi32(s1, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), pair));
         s2 = _mm256_add_epi32(s2, _mm256_madd_epi16(_mm256_unpacklo_epi16(c, d), pair));
@@ -192,11 +209,7 @@ inline void blend_rows(const int16_t* const* rows, const int16_t* w, int n, int 
     return;
   }
 #endif
-  for (int64_t i = 0; i < length; i++) {
-    int32_t sum = final.bias;
-    for (int k = 0; k < n; k++) sum += w[k] * rows[k][i];
-    out[i] = final(sum);
-  }
+  detail::in_blocks(rows, w, n, final.bias, length, [&](int64_t i, int32_t sum) { out[i] = final(sum); });
 }
 
 }  // namespace ps

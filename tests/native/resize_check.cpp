@@ -23,6 +23,11 @@ std::mt19937 random_bits;
 int64_t uniform(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_bits); }
 float real(double low, double high) { return float(std::uniform_real_distribution<double>(low, high)(random_bits)); }
 
+[[noreturn]] void give_up(const char* why) {
+  std::puts(why);
+  std::exit(1);
+}
+
 struct Picture {
   RowFormat format;
   std::vector<uint8_t> bytes;
@@ -51,17 +56,19 @@ struct WindowSink : RowSink {
   }
   void* place(int64_t y) override { return offers ? row(y) : nullptr; }
   void push(int64_t y, const void* from) override {
-    if (y != expected++) std::printf("row %lld came where %lld was due\n", (long long)y, (long long)expected - 1), std::exit(1);
+    if (y != expected++) give_up("a row came out of order");
     if (from != row(y)) std::memcpy(row(y), from, picture.format.pixel_bytes() * size_t(window.width()));
   }
 };
 
-Picture run(ResizeStage& stage, const Picture& in, const ResizeParams& params, DType out, const Window& window, bool rows) {
+Picture run(ResizeStage& stage, const Picture& in, const ResizeParams& params, DType out, const Window& window,
+            bool rows) {
   stage.begin(params, in.format, out);
   WindowSink sink(stage.out, window, uniform(0, 1));
   stage.next = &sink;
   const Window needed = stage.demand(window);
-  if (needed.x0 < 0 || needed.y0 < 0 || needed.x1 > in.format.width || needed.y1 > in.format.height) std::puts("asks for too much"), std::exit(1);
+  if (needed.x0 < 0 || needed.y0 < 0 || needed.x1 > in.format.width || needed.y1 > in.format.height)
+    give_up("the stage asks for what is not there");
   const size_t stride = in.format.pixel_bytes() * size_t(in.format.width);
   if (!rows) {
     stage.resample(in.bytes.data(), int64_t(stride));
@@ -76,12 +83,13 @@ Picture run(ResizeStage& stage, const Picture& in, const ResizeParams& params, D
       stage.push(y, row);
     }
   }
-  if (sink.expected != window.y1) std::printf("%lld rows are missing\n", (long long)(window.y1 - sink.expected)), std::exit(1);
+  if (sink.expected != window.y1) give_up("rows are missing");
   return std::move(sink.picture);
 }
 
 // Share of values that are not the exact sum's, and the largest distance to it (relative to `range`, for floats).
-void against_sums(const Picture& in, const Picture& out, const ResizeParams& params, double range, double& share, double& apart) {
+void against_sums(const Picture& in, const Picture& out, const ResizeParams& params, double range, double& share,
+                  double& apart) {
   Taps x, y;
   x.build(params.x), y.build(params.y);
   int64_t wrong = 0, all = 0;
@@ -154,18 +162,23 @@ int main(int argc, char** argv) {
     const Picture whole = run(stage, in, params, out_type, all, false);
     against_sums(in, whole, params, range, share, apart);
     const auto complain = [&](const char* what) {
-      std::printf("case %d: %s: %lldx%lld (%d channels, type %d) to %lldx%lld (type %d), x %g..%g, y %g..%g, filters %d %d; "
-                  "share %g, apart %g\n", n, what, (long long)in.format.width, (long long)in.format.height,
-                  in.format.channels, int(in.format.dtype), (long long)params.x.out, (long long)params.y.out, int(out_type),
-                  double(params.x.lo), double(params.x.hi), double(params.y.lo), double(params.y.hi), int(params.x.filter),
-                  int(params.y.filter), share, apart);
+      const auto show = [](const char* name, const ResampleAxis& a) {
+        std::printf("  %s: %lld to %lld, region %g..%g, filter %d%s\n", name, (long long)a.in, (long long)a.out,
+                    double(a.lo), double(a.hi), int(a.filter), a.antialias ? "" : ", not antialiased");
+      };
+      std::printf("case %d: %s; %g of the values, by up to %g\n", n, what, share, apart);
+      std::printf("  types: %d to %d, %d channels\n", int(in.format.dtype), int(out_type), in.format.channels);
+      show("width", params.x), show("height", params.y);
       return 1;
     };
     if (apart > (out_type == DType::f32 ? 1e-5 : 1)) return complain("far from the exact sums");
     if (out_type == DType::u8 && whole.bytes.size() > 3000) shares += share, counted++;
     for (int k = 0; k < 3; k++) {
-      const Window w = k == 0 ? all : Window{uniform(0, all.x1 - 1), uniform(0, all.y1 - 1), 0, 0};
-      const Window part = k == 0 ? all : Window{w.x0, w.y0, uniform(w.x0 + 1, all.x1), uniform(w.y0 + 1, all.y1)};
+      Window part = all;
+      if (k > 0) {
+        part.x0 = uniform(0, all.x1 - 1), part.x1 = uniform(part.x0 + 1, all.x1);
+        part.y0 = uniform(0, all.y1 - 1), part.y1 = uniform(part.y0 + 1, all.y1);
+      }
       stage.begin(params, in.format, out_type);
       const bool rows = stage.takes_rows() && uniform(0, 3);
       const Picture cut = run(k == 1 ? other : stage, in, params, out_type, part, rows);
@@ -176,7 +189,7 @@ int main(int argc, char** argv) {
           return complain(rows ? "a window from rows differs" : "a window from memory differs");
     }
   }
-  if (counted > 20 && shares / counted > 0.004) return std::printf("too many roundings differ: %g\n", shares / counted), 1;
-  std::printf("%d cases, of uint8 %.4f %% rounded otherwise than the exact sums\n", cases, 100 * shares / std::max(1, counted));
-  return 0;
+  const double mean = shares / std::max(1, counted);
+  std::printf("%d cases; of uint8, %.4f %% are rounded otherwise than the exact sums\n", cases, 100 * mean);
+  return counted > 20 && mean > 0.002;
 }

@@ -1,0 +1,38 @@
+"""``fn.resize``: pictures, videos and volumes of another size."""
+
+from __future__ import annotations
+
+from penstock.augment.geometry.resize_args import ResizeArgs
+from penstock.op import arg, op
+
+
+@op("resize", kernel="resize", contract="sampler")
+class Resize(ResizeArgs):
+    """Resizes pictures, videos and volumes.
+
+    Input: uint8, int16, uint16 or float32; the layout is one of HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC, CDHW and the
+    like (without a layout: HWC, FHWC or FDHWC by the number of axes). Any number of channels; frames are resized alike.
+
+    Output: the same type, or float32 with ``dtype=types.FLOAT``; the layout stays. Integers are rounded to the
+    nearest and saturate. With ``save_attrs`` a second output holds the input's extents, int32 of shape ``(2,)``
+    (height, width) or ``(3,)`` (depth, height, width).
+
+    Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
+    empty input stays empty.
+
+    Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     return fn.resize(fn.decoders.image(files), resize_x=224, resize_y=160)
+        >>> images, = pipeline().run()
+        >>> images.shape()
+        [(160, 224, 3), (160, 224, 3)]
+    """
+
+    save_attrs = arg(False, "Whether there is a second output, the input's extents.", to_kernel=False)
+
+    def num_outputs(self) -> int:
+        return 2 if self.save_attrs else 1

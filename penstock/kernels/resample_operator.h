@@ -1,0 +1,143 @@
+// What operators that resample share: layouts, types, filters, and the two ways to run (as a row stage, or in memory).
+#pragma once
+
+#include <string>
+
+#include "core/operator.h"
+#include "kernels/resample_float.h"
+#include "kernels/resample_nd.h"
+#include "kernels/resample_size.h"
+
+namespace ps {
+
+// Where the axes of space are: [first, first + count) of a tensor, in the order depth, height, width.
+struct SpaceAxes {
+  Layout layout;   // the input's, or what its number of axes stands for
+  int first = 0, count = 0;
+};
+
+inline SpaceAxes space_axes(const Tensor& t) {
+  SpaceAxes s;
+  s.layout = t.layout;
+  const int n = t.shape.ndim;
+  if (t.layout.empty()) s.layout = n == 3 ? "HWC" : n == 4 ? "FHWC" : n == 5 ? "FDHWC" : "";
+  const int h = s.layout.find('H');
+  if (int(s.layout.view().size()) != n || h < 0 || s.layout.find('W') != h + 1)
+    fail(ErrorKind::type, "expected pictures, videos or volumes (HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC ...), got " +
+                              (t.layout.empty() ? "no layout" : "the layout '" + std::string(t.layout.view()) + "'") +
+                              " and the shape " + to_string(t.shape));
+  const int d = s.layout.find('D');
+  if (d >= 0 && d != h - 1)
+    fail(ErrorKind::type, "expected depth right before height, got the layout '" + std::string(s.layout.view()) + "'");
+  s.first = d >= 0 ? d : h;
+  s.count = d >= 0 ? 3 : 2;
+  return s;
+}
+
+class ResampleOperator : public RowOperator {
+ public:
+  explicit ResampleOperator(const Spec& s)
+      : dtype_(s.dtype("dtype", DType::none)), antialias_(s.flag("antialias", true)),
+        minifying_(s.arg<int>(s.find("min_filter") ? "min_filter" : "interp_type")),
+        magnifying_(s.arg<int>(s.find("mag_filter") ? "mag_filter" : "interp_type")) {}
+
+  size_t params_size() const override { return sizeof(Params); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void setup(const Context& c) const override {
+    const Tensor& in = c.in(0);
+    const SpaceAxes space = space_axes(in);
+    Tensor& out = c.out(0);
+    out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
+    check_types(in.dtype, out.dtype);
+    ResampleRegion regions[3];
+    for (int i = 0; i < space.count; i++) regions[i].in = in.shape[space.first + i];
+    find(c, space, regions);
+    out.shape = in.shape;
+    out.layout = in.layout;
+    Params& p = c.param<Params>();
+    p.space = space;
+    for (int i = 0; i < space.count; i++) {
+      if (regions[i].in == 0) regions[i].out = 0;
+      out.shape[space.first + i] = regions[i].out;
+      p.axes[i] = axis(c, regions[i]);
+      p.axes[i].summed = i == space.count - 2;
+    }
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    const bool pictures = p.space.first == 0 && p.space.count == 2 && c.in(0).shape.ndim == 3;
+    return pictures && !p.axes[0].flipped() && c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    ResizeStage& stage = c.st<Worker>().resampler.stage;
+    stage.begin({p.axes[1], p.axes[0]}, format(c.in(0)), c.out(0).dtype);
+    if (c.num_outputs > 1 && c.out(1).data) finish(c);
+    return &stage;
+  }
+
+  void run(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    const Tensor &in = c.in(0), &out = c.out(0);
+    if (c.num_outputs > 1) finish(c);
+    if (out.shape.volume() == 0 || in.shape.volume() == 0) return;
+    int64_t outer = 1, channels = 1;
+    for (int i = 0; i < p.space.first; i++) outer *= in.shape[i];
+    for (int i = p.space.first + p.space.count; i < in.shape.ndim; i++) channels *= in.shape[i];
+    Resampler& resampler = c.st<Worker>().resampler;
+    for (int64_t i = 0; i < outer; i++) {
+      const uint8_t* from = in.as<uint8_t>() + in.bytes() / size_t(outer) * size_t(i);
+      uint8_t* to = out.as<uint8_t>() + out.bytes() / size_t(outer) * size_t(i);
+      if (p.space.count == 2) resampler.picture(p.axes, int(channels), from, in.dtype, to, out.dtype);
+      else resampler.volume(p.axes, int(channels), from, in.dtype, to, out.dtype, *c.scratch);
+    }
+  }
+
+ protected:
+  // Completes the regions, whose `in` is set.
+  virtual void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const = 0;
+  // Writes the second output, where there is one.
+  virtual void finish(const Context&) const {}
+
+ private:
+  struct Params {
+    SpaceAxes space;
+    ResampleAxis axes[3];
+  };
+  struct Worker : State {
+    Resampler resampler;
+  };
+
+  static void check_types(DType in, DType out) {
+    if (in != DType::u8 && in != DType::i16 && in != DType::u16 && in != DType::f32)
+      fail(ErrorKind::type, std::string("expected UINT8, INT16, UINT16 or FLOAT, got ") + name_of(in));
+    if (out != in && out != DType::f32)
+      fail(ErrorKind::type, std::string("dtype: expected the input's type, ") + name_of(in) + ", or FLOAT; got " +
+                                name_of(out));
+  }
+
+  ResampleAxis axis(const Context& c, ResampleRegion r) const {
+    // A region without extent still shows the pixel that it lies in.
+    constexpr double kLeast = 1e-3;
+    if (std::abs(r.hi - r.lo) < kLeast) {
+      const double centre = (r.lo + r.hi) / 2, half = r.hi < r.lo ? -kLeast / 2 : kLeast / 2;
+      r.lo = centre - half, r.hi = centre + half;
+    }
+    const Arg<int>& filter = std::abs(r.hi - r.lo) > double(r.out) ? minifying_ : magnifying_;
+    const int number = filter.get_or(c, int(Interp::linear));
+    if (number < 0 || number > int(Interp::gaussian))
+      fail(ErrorKind::argument, "there is no interpolation with the number " + std::to_string(number));
+    ResampleAxis a{r.in, r.out, float(r.lo), float(r.hi), Interp(number), antialias_};
+    if (a.filter == Interp::triangular) a.filter = Interp::linear;
+    return a;
+  }
+
+  DType dtype_;
+  bool antialias_;
+  Arg<int> minifying_, magnifying_;
+};
+
+}  // namespace ps

@@ -1,0 +1,134 @@
+// The sizes and regions that the arguments of resize describe.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/operator.h"
+
+namespace ps {
+
+// Along one axis of space: samples lo to hi of the input (hi < lo: mirrored) fill the output.
+struct ResampleRegion {
+  int64_t in = 0, out = 0;
+  double lo = 0, hi = 0;
+};
+
+// Sizes are computed in float and regions in double, as DALI's: that decides which way half pixels are rounded.
+class ResampleSize {
+ public:
+  explicit ResampleSize(const Spec& s)
+      : size_(s.arg<float>("size")), shorter_(s.arg<float>("resize_shorter")), longer_(s.arg<float>("resize_longer")),
+        max_size_(s.arg<float>("max_size")), roi_start_(s.arg<float>("roi_start")), roi_end_(s.arg<float>("roi_end")),
+        roi_relative_(s.flag("roi_relative")), subpixel_(s.flag("subpixel_scale", true)) {
+    const char* names[] = {"resize_z", "resize_y", "resize_x"};
+    for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(names[i]);
+    const std::string mode = s.string("mode", "default");
+    if (shorter_.given() || mode == "not_smaller") mode_ = Mode::not_smaller;
+    else if (longer_.given() || mode == "not_larger") mode_ = Mode::not_larger;
+    else if (mode == "stretch") mode_ = Mode::stretch;
+  }
+
+  // Completes the n axes (depth, height, width, or the last two of them), whose `in` is set.
+  void find(const Context& c, int n, ResampleRegion* axes) const {
+    float size[3], scale[3], most[3], extent[3];
+    requested(c, n, size);
+    for (int i = 0; i < n; i++) most[i] = 0;
+    if (max_size_.given()) list(c, max_size_, "max_size", n, most);
+    regions(c, n, axes);
+    for (int i = 0; i < n; i++) {
+      if (size[i] < 0) std::swap(axes[i].lo, axes[i].hi);
+      size[i] = std::abs(size[i]);
+      extent[i] = float(std::abs(axes[i].hi - axes[i].lo));
+      scale[i] = size[i] > 0 && extent[i] > 0 ? size[i] / extent[i] : 0;   // 0: not given
+    }
+    if (mode_ == Mode::not_larger || mode_ == Mode::not_smaller) one_scale(n, scale, most, extent, size);
+    else each_scale(n, scale, most, extent, size, axes);
+    for (int i = 0; i < n; i++) round(size[i], axes[i]);
+  }
+
+ private:
+  enum class Mode { normal, stretch, not_larger, not_smaller };
+
+  static void list(const Context& c, const Arg<float>& a, const char* name, int n, float* to) {
+    const int64_t have = a.size(c);
+    if (have != 1 && have != n)
+      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values: expected 1 or " +
+                                    std::to_string(n));
+    for (int i = 0; i < n; i++) to[i] = a.get(c, have == 1 ? 0 : i);
+  }
+
+  void requested(const Context& c, int n, float* size) const {
+    if (size_.given()) list(c, size_, "size", n, size);
+    else if (shorter_.given()) std::fill_n(size, n, shorter_.get(c));
+    else if (longer_.given()) std::fill_n(size, n, longer_.get(c));
+    else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get_or(c, 0);
+    for (int i = 0; i < n; i++)
+      if (!(std::abs(size[i]) < 0x1p31f)) fail(ErrorKind::argument, "the size " + std::to_string(size[i]) + " is none");
+  }
+
+  void regions(const Context& c, int n, ResampleRegion* axes) const {
+    float start[3] = {}, end[3];
+    for (int i = 0; i < n; i++) end[i] = roi_relative_ ? 1 : float(axes[i].in);
+    if (roi_start_.given()) {
+      list(c, roi_start_, "roi_start", n, start);
+      list(c, roi_end_, "roi_end", n, end);
+    }
+    for (int i = 0; i < n; i++) {
+      const float unit = roi_relative_ ? float(axes[i].in) : 1;
+      axes[i].lo = start[i] * unit;
+      axes[i].hi = end[i] * unit;
+      constexpr double kFar = 0x1p24;   // positions further out are no exact floats
+      if (!(std::abs(axes[i].lo) <= kFar && std::abs(axes[i].hi) <= kFar))
+        fail(ErrorKind::argument,
+             "the region from " + std::to_string(axes[i].lo) + " to " + std::to_string(axes[i].hi) + " is none");
+    }
+  }
+
+  // One scale for all axes, from the smallest or the largest one given.
+  void one_scale(int n, const float* scale, const float* most, const float* extent, float* size) const {
+    float s = 0;
+    for (int i = 0; i < n; i++) {
+      if (scale[i] == 0) continue;
+      s = s == 0 ? scale[i] : mode_ == Mode::not_larger ? std::min(s, scale[i]) : std::max(s, scale[i]);
+    }
+    if (s == 0) s = 1;
+    for (int i = 0; i < n; i++)
+      if (most[i] > 0 && extent[i] > 0) s = std::min(s, most[i] / extent[i]);
+    for (int i = 0; i < n; i++) size[i] = extent[i] * s;
+  }
+
+  // Axes without a size get the geometric mean of the scales given, or (stretch) stay as they are; and a region does
+  // not mirror them: that is DALI's way.
+  void each_scale(int n, const float* scale, const float* most, const float* extent, float* size,
+                  ResampleRegion* axes) const {
+    float product = 1;
+    int given = 0;
+    for (int i = 0; i < n; i++)
+      if (scale[i] > 0) product *= scale[i], given++;
+    const float mean = mode_ == Mode::stretch || given == 0 ? 1 : given == 1 ? product : std::sqrt(product);
+    for (int i = 0; i < n; i++) {
+      if (size[i] == 0) {
+        size[i] = extent[i] * mean;
+        if (axes[i].hi < axes[i].lo) std::swap(axes[i].lo, axes[i].hi);
+      }
+      if (most[i] > 0) size[i] = std::min(size[i], most[i]);
+    }
+  }
+
+  // The region grows or shrinks with what rounding does to the size, so the scale stays.
+  void round(float size, ResampleRegion& axis) const {
+    axis.out = axis.in == 0 ? 0 : std::max<int64_t>(1, std::llround(size));
+    if (!subpixel_ || size == float(axis.out) || !(size > 0)) return;
+    const double centre = (axis.lo + axis.hi) / 2, half = (axis.hi - axis.lo) / 2 * (double(axis.out) / double(size));
+    axis.lo = centre - half;
+    axis.hi = centre + half;
+  }
+
+  Arg<float> size_, shorter_, longer_, max_size_, roi_start_, roi_end_, each_[3];
+  bool roi_relative_, subpixel_;
+  Mode mode_ = Mode::normal;
+};
+
+}  // namespace ps

@@ -1,0 +1,36 @@
+// Resizes pictures, videos and volumes.
+#pragma once
+
+#include "kernels/resample_operator.h"
+
+namespace ps {
+
+class Resize : public ResampleOperator {
+ public:
+  explicit Resize(const Spec& s) : ResampleOperator(s), size_(s), save_attrs_(s.num_outputs > 1) {}
+
+  void setup(const Context& c) const override {
+    ResampleOperator::setup(c);
+    if (!save_attrs_) return;
+    c.out(1).dtype = DType::i32;
+    c.out(1).shape = {space_axes(c.in(0)).count};
+    c.out(1).layout = {};
+  }
+
+ protected:
+  void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const override {
+    size_.find(c, space.count, regions);
+  }
+  void finish(const Context& c) const override {
+    const SpaceAxes space = space_axes(c.in(0));
+    for (int i = 0; i < space.count; i++) c.out(1).as<int32_t>()[i] = int32_t(c.in(0).shape[space.first + i]);
+  }
+
+ private:
+  ResampleSize size_;
+  bool save_attrs_;
+};
+
+PS_OPERATOR("resize", Resize)
+
+}  // namespace ps
