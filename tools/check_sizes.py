@@ -38,7 +38,8 @@ def main() -> int:
     for path, size in long.items():
         print(f"long: {path.relative_to(ROOT)} has {size} lines")
     if median > MEDIAN or len(long) > MOST_LONG:
-        print(f"over the budget: a median of {MEDIAN} lines, and at most {MOST_LONG} files over {LONG}", file=sys.stderr)
+        budget = f"a median of {MEDIAN} lines, and at most {MOST_LONG} files over {LONG}"
+        print(f"over the budget: {budget}", file=sys.stderr)
         return 1
     return 0
 

@@ -26,6 +26,12 @@ def _status(text: str) -> None:
         print(f"\r\x1b[K{text[:width]}", end="", flush=True)
 
 
+def _what_failed(lines: list[str]) -> list[str]:
+    """Of a build: the first failure and not what came of it. Else the end of the log."""
+    first = next((number for number, line in enumerate(lines) if line.startswith("FAILED:")), None)
+    return lines[-40:] if first is None else [line for line in lines[first + 2 :] if "required from" not in line][:25]
+
+
 def step(title: str, command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None = None) -> None:
     """Runs a command under a title. Its output goes to ``log``; on a terminal its last line is shown meanwhile."""
     start = time.monotonic()
@@ -55,8 +61,7 @@ def step(title: str, command: Sequence[str | Path], log: Path, env: Mapping[str,
     seconds = time.monotonic() - start
     if code:
         _status("")
-        tail = log.read_text(errors="replace").splitlines()[-60:]
-        note("\n".join(tail))
+        note("\n".join(_what_failed(log.read_text(errors="replace").splitlines())))
         shown = " ".join(str(word) for word in command)
         raise StepError(f"{title}: failed with status {code} after {seconds:.0f} s\n  command: {shown}\n  log: {log}")
     if _TTY:

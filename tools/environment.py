@@ -14,6 +14,11 @@ from pathlib import Path
 
 from tools.console import StepError, step
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 VENV = ROOT / ".venv"
@@ -59,11 +64,6 @@ def install_packages() -> None:
 
 def requirements(extra: str) -> list[str]:
     """What an extra of pyproject.toml stands for, with the extras that it names itself and the run-time needs."""
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        from pip._vendor import tomli as tomllib  # type: ignore[no-redef]
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     def expand(entries: Sequence[str]) -> Iterator[str]:
@@ -86,8 +86,8 @@ def install_python(extra: str) -> None:
         if set(wanted) <= set(installed):
             return
         if not PYTHON.exists():
-            step("Making the virtual environment .venv", [sys.executable, "-m", "venv", VENV], BUILD / "venv.log")
-        pip = [PYTHON, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
+            step("Making the virtual environment .venv", [sys.executable, "-m", "venv", str(VENV)], BUILD / "venv.log")
+        pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
         step(f"Installing the Python packages for {extra!r}", [*pip, *wanted], BUILD / f"pip-{extra}.log")
         # The checkout itself is importable in .venv; its native library is built in place.
         for site in VENV.glob("lib/python3*/site-packages"):
@@ -102,11 +102,11 @@ def build_native(
     name = "sanitize-" + sanitize.replace(",", "-") if sanitize else "release"
     folder = BUILD / name
     output = folder / "lib" if sanitize else ROOT / "penstock" / "_native"
-    configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DPENSTOCK_OUTPUT={output}"]
-    configure += [f"-DPENSTOCK_SANITIZE={sanitize}"]
+    configure: list[str | Path] = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DPENSTOCK_OUTPUT={output}"]
+    configure += [f"-DPENSTOCK_SANITIZE={sanitize}", "-DPENSTOCK_WERROR=ON"]
     configure += [f"-DPENSTOCK_ISA={levels}"] if levels else ["-UPENSTOCK_ISA"]
     with _alone():
         step("Configuring the native build", configure, BUILD / f"cmake-{name}.log")
-        build = ["cmake", "--build", folder, "-j", str(jobs or cores()), "--target", *targets]
+        build: list[str | Path] = ["cmake", "--build", folder, "-j", str(jobs or cores()), "--target", *targets]
         step("Building the native library", build, BUILD / f"native-{name}.log")
     return folder

@@ -68,7 +68,9 @@ def photograph(name: str, seed: int, style: Style) -> bytes:
     largest = min(source.width, source.height * aspect)
     width = largest * random.uniform(0.65, 1)
     x, y = random.uniform(0, [source.width - width, source.height - width / aspect])
-    picture = source.resize((style.width, style.height), Image.Resampling.BICUBIC, (x, y, x + width, y + width / aspect))
+    picture = source.resize(
+        (style.width, style.height), Image.Resampling.BICUBIC, (x, y, x + width, y + width / aspect)
+    )
     if random.integers(2):
         picture = picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     light, tint = random.uniform(0.75, 1.15), random.uniform(0.94, 1.06, 3)
@@ -99,8 +101,12 @@ def write_folder(root: Path, count: int, style: Style) -> Iterator[int]:
     paths = [unfinished / names[i % len(names)] / f"{i // len(names):05}.jpg" for i in range(count)]
     for name in names:
         (unfinished / name).mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor() as pool:
-        yield from pool.map(_write, paths, range(count), [style] * count, chunksize=8)
+    arguments = (_write, paths, range(count), [style] * count)
+    if count < 64:  # not worth other processes
+        yield from map(*arguments)
+    else:
+        with ProcessPoolExecutor() as pool:
+            yield from pool.map(*arguments, chunksize=8)
     unfinished.rename(root)
 
 

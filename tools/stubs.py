@@ -29,14 +29,14 @@ from penstock.op import Op
 
 Input = Any  # a DataNode, or a constant: a number, a list of numbers, an array
 '''
-OPS_HEAD = '''
+OPS_HEAD = """
 def call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any: ...
 
 class Operator:
     schema: ClassVar[type[Op]]
     def __init__(self, *, device: str | None = ..., **arguments: Any) -> None: ...
     def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
-'''
+"""
 
 _PATH = "str | bytes | PathLike[str]"
 TYPES = {
@@ -56,11 +56,11 @@ TYPES = {
 }
 
 
-def annotation(argument: Argument) -> str:
+def annotation(argument: Argument, *, optional: bool) -> str:
     names = [TYPES.get(argument.kind, "Any")]
     if argument.per_sample:
         names.append("DataNode")
-    if not argument.required:
+    if optional:
         names.append("None")
     return "Any" if names[0] == "Any" else " | ".join(names)
 
@@ -74,7 +74,8 @@ def default(value: Any) -> str:
 def parameters(schema: type[Op], *, required: bool) -> Iterator[str]:
     """Of a keyword-only list; ``required=False``: an object's constructor, whose call may still bring an argument."""
     for a in sorted(schema.arguments.values(), key=lambda a: (not a.required, a.name)):
-        yield f"{a.name}: {annotation(a)}" + ("" if a.required and required else f" = {default(a.default)}")
+        optional = not (a.required and required)
+        yield f"{a.name}: {annotation(a, optional=optional)}" + (f" = {default(a.default)}" if optional else "")
     yield from ("device: str | None = None", "name: str | None = None", "preserve: bool = False")
     yield "bytes_per_sample_hint: int | Sequence[int] = 0"
 
@@ -104,13 +105,19 @@ def docstring(text: str) -> str:
     return "\n" + textwrap.indent(f'"""{escaped}\n"""', "    ")
 
 
-def function(schema: type[Op], name: str, grouped: bool) -> str:
+def documentation(schema: type[Op], full_name: str) -> str:
+    return _catalog.documentation(schema) if full_name == schema.name else f"An old name of `fn.{schema.name}`."
+
+
+def function(schema: type[Op], full_name: str) -> str:
+    *groups, name = full_name.split(".")
     words = (word for part in (inputs(schema), parameters(schema, required=True)) for word in part)
-    text = definition(f"def {name}", words, result(schema), docstring(_catalog.documentation(schema)))
-    return f"@staticmethod\n{text}" if grouped else text
+    text = definition(f"def {name}", words, result(schema), docstring(documentation(schema, full_name)))
+    return f"@staticmethod\n{text}" if groups else text
 
 
-def operator_class(schema: type[Op], name: str, grouped: bool) -> str:
+def operator_class(schema: type[Op], full_name: str) -> str:
+    name = _catalog.class_name(full_name).rpartition(".")[2]
     words = (word for part in (("self", "*"), parameters(schema, required=False)) for word in part)
     made = definition("def __init__", words, "None", " ...")
     called = f"def __call__(self, *inputs: Input, **arguments: Any) -> {result(schema)}: ...\n"
@@ -118,19 +125,24 @@ def operator_class(schema: type[Op], name: str, grouped: bool) -> str:
     return f"class {name}(Operator):\n" + textwrap.indent(doc + made + called, "    ")
 
 
-def module(write: Callable[[type[Op], str, bool], str], rename: Callable[[str], str]) -> str:
-    groups: dict[str, list[str]] = {}
+def module(write: Callable[[type[Op], str], str], rename: Callable[[str], str]) -> str:
+    """Definitions of all operators; those of a group are static members of a class."""
+    tree: dict[str, Any] = {}
     for full_name, schema in sorted(registry.ops.items()):
         if not full_name.startswith("_"):
-            group, _, name = full_name.rpartition(".")
-            groups.setdefault(group, []).append(write(schema, rename(name), bool(group)))
-    text = "\n".join(groups.pop("", []))
-    for group, definitions in groups.items():
-        *outer, _last = group.split(".")
-        if outer:
-            raise SystemExit(f"tools/stubs.py writes groups one deep, not {group!r}")
-        text += f"\nclass {group}:\n" + textwrap.indent("\n".join(definitions), "    ")
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+            *groups, name = full_name.split(".")
+            scope = tree
+            for group in groups:
+                scope = scope.setdefault(group, {})
+            scope[rename(name)] = write(schema, full_name)
+
+    def text(scope: dict[str, Any]) -> str:
+        return "\n".join(
+            f"class {name}:\n{textwrap.indent(text(item), '    ')}" if isinstance(item, dict) else item
+            for name, item in scope.items()
+        )
+
+    return "\n".join(line.rstrip() for line in text(tree).splitlines()) + "\n"
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.crop_window import SliceWindowArgs
+from penstock.windows import SliceWindowArgs
 from penstock.decode.options import ImageOptions
 from penstock.op import op
 

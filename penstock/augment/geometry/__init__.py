@@ -1,0 +1,1 @@
+"""Where pixels come from: crops, slices, flips, resizing."""

@@ -1,0 +1,55 @@
+"""``fn.constant``: the same tensor for every sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from penstock import types
+from penstock.graph.constants import ConstantOp
+from penstock.op import arg, op
+
+
+@op("constant", inputs=0)
+class Constant(ConstantOp):
+    """The same tensor for every sample.
+
+    Output: a tensor of ``shape``, or of as many elements as are given; int32 from ``idata``, float from ``fdata``,
+    or ``dtype``. Values are rounded and limited to what the type holds.
+
+    Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.constant(idata=[1, 2, 3, 4], shape=[2, 2])
+        >>> pipeline().run()[0].at(1).tolist()
+        [[1, 2], [3, 4]]
+    """
+
+    fdata = arg(None, "The elements, as floats.", kind="numbers", to_kernel=False)
+    idata = arg(None, "The elements, as integers.", kind="integers", to_kernel=False)
+    shape = arg(None, "The shape; one element fills all of it.", kind="integers", to_kernel=False)
+    dtype = arg(None, "Type of the output.", kind="dtype", to_kernel=False)
+    layout = arg("", "Names of the axes.", kind="layout", to_kernel=False)
+
+    def prepare(self) -> None:
+        if (self.fdata is None) == (self.idata is None):
+            raise self.wrong("fdata", "expected just one of fdata and idata")
+        data = self.fdata if self.idata is None else self.idata
+        shape = [len(data)] if self.shape is None else self.shape
+        if len(data) not in (1, math.prod(shape)):
+            raise self.wrong("shape", f"expected 1 or {math.prod(shape)} elements, got {len(data)}")
+        if self.layout and len(self.layout) != len(shape):
+            raise self.wrong("layout", f"the tensor has {len(shape)} axes")
+        dtype = types.to_numpy_type(self.dtype or (types.FLOAT if self.idata is None else types.INT32))
+        values = np.asarray(data, np.float64 if self.idata is None else np.int64)
+        if np.issubdtype(dtype, np.integer):
+            # Half away from zero, then to the type's range, as everywhere in this library.
+            if self.idata is None:
+                values = np.copysign(np.floor(np.abs(values) + 0.5), values)
+            info = np.iinfo(dtype)
+            values = np.clip(values, info.min, info.max)
+        values = values.astype(dtype)
+        self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)

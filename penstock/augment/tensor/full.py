@@ -1,0 +1,141 @@
+"""``fn.full``, ``fn.zeros``, ``fn.ones`` and their likes: tensors filled with a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import types
+from penstock.op import Op, arg, op
+
+
+class FillShape(Op):
+    """Shape and layout of a tensor made from nothing."""
+
+    shape = arg(None, "The output's shape.", kind="integers", per_sample=True)
+    layout = arg(None, "The output's layout.", kind="layout")
+
+
+class FilledLike(Op):
+    """A tensor like another one."""
+
+    dtype = arg(None, "Type of the output. Default: the input's.", kind="dtype")
+
+
+class Zero:
+    """Fills with zeros."""
+
+    def kernel_arguments(self) -> dict[str, Any]:
+        return {**super().kernel_arguments(), "value": 0.0}  # type: ignore[misc]
+
+
+class One:
+    """Fills with ones."""
+
+    def kernel_arguments(self) -> dict[str, Any]:
+        return {**super().kernel_arguments(), "value": 1.0}  # type: ignore[misc]
+
+
+@op("full")
+class Full(FillShape):
+    """Fills a tensor with a value, or with a smaller tensor again and again (by NumPy's rules of broadcasting).
+
+    Input: the value. Output: its type, ``shape`` (default: the value's own) and ``layout``.
+
+    Errors: OperatorError if the value's shape can't be broadcast to ``shape``, or the layout does not fit it.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.full(np.int32([1, 2]), shape=[2, 2])
+        >>> pipeline().run()[0].at(0).tolist()
+        [[1, 2], [1, 2]]
+    """
+
+
+@op("full_like", kernel="full", inputs=2)
+class FullLike(Op):
+    """Fills a tensor like another one with a value, or with a smaller tensor again and again.
+
+    Inputs: a tensor; the value, which is converted as by ``fn.cast``. Output: the first input's shape, type and layout.
+
+    Errors: OperatorError if the value's shape can't be broadcast to the first input's.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.full_like(np.zeros((1, 2), np.uint8), 7)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[7, 7]]
+    """
+
+
+@op("zeros", kernel="full", inputs=0)
+class Zeros(Zero, FillShape):
+    """Makes a tensor of zeros.
+
+    Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
+
+    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.zeros(shape=[3], dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [0, 0, 0]
+    """
+
+    dtype = arg(types.INT32, "Type of the output.")
+
+
+@op("ones", kernel="full", inputs=0)
+class Ones(One, FillShape):
+    """Makes a tensor of ones.
+
+    Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
+
+    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.ones(shape=[3], dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [1, 1, 1]
+    """
+
+    dtype = arg(types.INT32, "Type of the output.")
+
+
+@op("zeros_like", kernel="full")
+class ZerosLike(Zero, FilledLike):
+    """Makes a tensor of zeros like another one.
+
+    Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
+
+    Errors: none of its own.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.zeros_like(np.float32([[1, 2]]))
+        >>> pipeline().run()[0].at(0).tolist()
+        [[0.0, 0.0]]
+    """
+
+
+@op("ones_like", kernel="full")
+class OnesLike(One, FilledLike):
+    """Makes a tensor of ones like another one.
+
+    Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
+
+    Errors: none of its own.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.ones_like(np.float32([[1, 2]]), dtype=types.INT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[1, 1]]
+    """

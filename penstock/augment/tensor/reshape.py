@@ -1,0 +1,79 @@
+"""``fn.reshape`` and ``fn.reinterpret``: the same memory under another shape, layout or type."""
+
+from __future__ import annotations
+
+from penstock.op import Op, arg, op
+
+
+class ShapeArguments(Op):
+    """What says which shape it is to be."""
+
+    alias = True
+    setup_reads = (1,)
+
+    shape = arg(
+        None,
+        "The output's shape. One extent may be negative: it becomes what is needed to hold all elements.",
+        kind="integers",
+        per_sample=True,
+    )
+    rel_shape = arg(
+        None,
+        "The output's shape in multiples of the input's extents, rounded to whole numbers. One may be negative, as in "
+        "`shape`.",
+        kind="numbers",
+        per_sample=True,
+    )
+    src_dims = arg(
+        None,
+        "For each axis of the output, the axis of the input that has its extent (or that `rel_shape` is relative to); "
+        "-1 makes a new axis of extent 1.",
+        kind="integers",
+        per_sample=True,
+    )
+    layout = arg(
+        None,
+        "The output's layout, one letter per axis, or '' for none. Default: the input's if there are as many axes.",
+        kind="layout",
+    )
+
+
+@op("reshape", inputs=(1, 2))
+class Reshape(ShapeArguments):
+    """Gives the elements another shape, another layout, or both. Nothing is copied.
+
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Output: the same elements in the same order.
+
+    Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
+    the input's elements, or the layout does not fit it.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.reshape(np.zeros((4, 6), np.uint8), shape=[2, -1, 3], layout="HWC")
+        >>> shaped, = pipeline().run()
+        >>> shaped.at(0).shape, shaped.layout()
+        ((2, 4, 3), 'HWC')
+    """
+
+
+@op("reinterpret", kernel="reshape", inputs=(1, 2))
+class Reinterpret(ShapeArguments):
+    """Takes the input's bytes for elements of another type. Nothing is copied or converted.
+
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
+
+    Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
+    the input's bytes, or the layout does not fit it.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.reinterpret(np.uint8([1, 0, 2, 1]), dtype=types.UINT16)
+        >>> pipeline().run()[0].at(0).tolist()
+        [1, 258]
+    """
+
+    dtype = arg(None, "Type of the output's elements. Default: the input's.", kind="dtype")

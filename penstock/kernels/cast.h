@@ -1,0 +1,73 @@
+// Elements of one type as elements of another.
+#pragma once
+
+#include <vector>
+
+#include "core/convert.h"
+#include "core/operator.h"
+
+namespace ps {
+
+class Cast : public RowOperator {
+ public:
+  explicit Cast(const Spec& s) : dtype_(s.dtype("dtype", DType::none)) {}
+
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void setup(const Context& c) const override {
+    Tensor& out = c.out(0);
+    out.dtype = c.num_inputs > 1 ? c.in(1).dtype : dtype_;
+    out.shape = c.in(0).shape;
+    out.layout = c.in(0).layout;
+    converter(c.in(0).dtype, out.dtype);             // both must be numbers
+  }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    converter(in.dtype, out.dtype)(in.data, out.data, size_t(in.shape.volume()));
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Shape& s = c.in(0).shape;
+    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    Stage& stage = c.st<Worker>().stage;
+    stage.in = format(c.in(0));
+    stage.out = format(c.out(0));
+    stage.convert = converter(stage.in.dtype, stage.out.dtype);
+    return &stage;
+  }
+
+ private:
+  struct Stage : RowStage {
+    Convert convert;
+    size_t count = 0;                                // elements of a row
+    std::vector<uint8_t> row;
+
+    Window demand(const Window& w) override {
+      count = size_t(w.width()) * size_t(out.channels);
+      const size_t bytes = count * size_of(out.dtype) + kRowSlack;
+      if (row.size() < bytes) row.resize(bytes);
+      return w;
+    }
+    void* place(int64_t y) override { return in.dtype == out.dtype ? next->place(y) : nullptr; }
+    void push(int64_t y, const void* from) override {
+      if (in.dtype == out.dtype) return next->push(y, from);
+      void* to = next->place(y);
+      if (!to) to = row.data();
+      convert(from, to, count);
+      next->push(y, to);
+    }
+  };
+  struct Worker : State {
+    Stage stage;
+  };
+
+  DType dtype_;
+};
+
+PS_OPERATOR("cast", Cast)
+
+}  // namespace ps

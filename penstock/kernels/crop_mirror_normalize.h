@@ -1,0 +1,207 @@
+// A window of pictures, mirrored, normalized, and as planes: the last step before training.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "core/border.h"
+#include "core/crop_window.h"
+#include "core/gather.h"
+#include "core/operator.h"
+#include "core/picture_layout.h"
+#include "core/truncate.h"
+#include "kernels/crop_mirror_normalize_stage.h"
+#include "rows/memory_rows.h"
+
+namespace ps {
+
+class CropMirrorNormalize : public RowOperator {
+ public:
+  explicit CropMirrorNormalize(const Spec& s)
+      : window_(s), border_(border_of(s)), mirror_(s.arg<int>("mirror")), mean_(s.arg<float>("mean")),
+        std_(s.arg<float>("std")), scale_(float(s.number("scale", 1))), shift_(float(s.number("shift"))),
+        dtype_(s.dtype("dtype", DType::f32)), output_layout_(s.string("output_layout", "CHW")),
+        pad_output_(s.flag("pad_output")) {
+    if (const ArgValue* fill = s.find("fill_values"); fill && border_ == Border::constant) fill_ = fill->numbers;
+  }
+
+  void setup(const Context& c) const override {
+    const Tensor& in = c.in(0);
+    Tensor& out = c.out(0);
+    const Layout from = picture_layout(in, true);
+    Params& p = c.param<Params>();
+    p.layout = from;
+    p.mirror = mirror_.get_or(c, 0) != 0;
+    p.region = window_.region(c, in.shape, from);
+    settle(border_, in.shape, from, p.region);
+    out.dtype = dtype_;
+    out.layout = output_layout_.empty() ? from : Layout(output_layout_);
+    const auto a = from.view(), b = out.layout.view();
+    if (!std::is_permutation(a.begin(), a.end(), b.begin(), b.end()))
+      fail(ErrorKind::argument, std::string("output_layout is '") + out.layout.axes +
+                                    "', which is not a permutation of the input's layout '" + from.axes + "'");
+    if (from.find('C') < 0)
+      fail(ErrorKind::argument, std::string("the input's layout '") + from.axes + "' has no channels (C)");
+    const int64_t channels = in.shape[from.find('C')];
+    out.shape = in.shape;
+    for (int i = 0; i < in.shape.ndim; i++) out.shape[i] = p.region.shape[from.find(out.layout.axes[i])];
+    if (pad_output_) out.shape[out.layout.find('C')] = int64_t(std::bit_ceil(uint64_t(channels)));
+    check_count("mean", mean_.size(c), channels);
+    check_count("std", std_.size(c), channels);
+    check_count("fill_values", int64_t(fill_.size()), out.shape[out.layout.find('C')]);
+    visit_types(in.dtype, dtype_, [](auto, auto) {});
+  }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    const Params& p = c.param<Params>();
+    if (out.shape.volume() == 0) return;
+    if (order_of(c) != Order::other && p.region.inside(in.shape)) return run_frames(c);
+    NormalizeStage& stage = c.st<NormalizeStage>();
+    prepare(c, stage.normalization);
+    Gather gather(Border::constant);
+    add_axes(c, gather);
+    visit_types(in.dtype, dtype_, [&](auto from, auto to) {
+      using In = typename decltype(from)::type;
+      using Out = typename decltype(to)::type;
+      gather.run(in.data, NormalizeElements<In, Out>{stage.normalization, out.as<Out>()});
+    });
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    return p.layout == Layout("HWC") && order_of(c) != Order::other && p.region.inside(c.in(0).shape) &&
+           c.out(0).shape.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    NormalizeStage& stage = c.st<NormalizeStage>();
+    prepare(c, stage);
+    stage.to = c.out(0).as<uint8_t>();
+    stage.pad();
+    return &stage;
+  }
+
+  bool stores() const override { return true; }
+  size_t params_size() const override { return sizeof(Params); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<NormalizeStage>(); }
+
+ private:
+  struct Params {
+    Region region;
+    Layout layout;                                   // of the input
+    bool mirror;
+  };
+
+  static void check_count(const char* name, int64_t have, int64_t channels) {
+    if (have != 1 && have != channels)
+      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " +
+                                    std::to_string(channels) + " channels");
+  }
+
+  using Order = NormalizeStage::Order;
+
+  static Order order_of(const Context& c) {
+    const Layout &in = c.param<Params>().layout, &out = c.out(0).layout;
+    const auto ends_with = [](const Layout& l, std::string_view end) { return l.view().ends_with(end); };
+    if (!ends_with(in, "HWC") || c.in(0).shape[c.in(0).shape.ndim - 1] == 0) return Order::other;
+    return ends_with(out, "HWC") ? Order::interleaved : ends_with(out, "HW") ? Order::planes : Order::other;
+  }
+
+  void prepare(const Context& c, Normalization& m) const {
+    const Tensor& out = c.out(0);
+    const Params& p = c.param<Params>();
+    m.resize(int(c.in(0).shape[p.layout.find('C')]));
+    m.out_channels = int(out.shape[out.layout.find('C')]);
+    for (int i = 0; i < m.channels; i++) {
+      const float mean = mean_.get(c, mean_.size(c) > 1 ? i : 0), std = std_.get(c, std_.size(c) > 1 ? i : 0);
+      m.set(i, mean, scale_ / std, shift_);
+    }
+    std::vector<double> fill(fill_);
+    fill.resize(size_t(m.out_channels), fill_[0]);
+    m.fill = truncated(fill, out.dtype);
+  }
+
+  void prepare(const Context& c, NormalizeStage& s) const {
+    const Tensor& out = c.out(0);
+    const Params& p = c.param<Params>();
+    const int h = p.layout.find('H'), w = p.layout.find('W');
+    prepare(c, s.normalization);
+    s.order = order_of(c);
+    s.window = {p.region.anchor[w], p.region.anchor[h], p.region.anchor[w] + p.region.shape[w],
+                p.region.anchor[h] + p.region.shape[h]};
+    s.in = format(c.in(0));
+    s.out = {s.window.width(), s.window.height(), s.normalization.out_channels, out.dtype};
+    s.row.width = s.window.width();
+    s.row.mirror = p.mirror;
+    s.element = size_of(out.dtype);
+    s.row.plane = stride(out, 'C');
+    s.row_bytes = size_t(stride(out, 'H')) * s.element;
+    visit_types(c.in(0).dtype, dtype_, [&](auto from, auto to) {
+      using In = typename decltype(from)::type;
+      using Out = typename decltype(to)::type;
+      s.normalize = s.order == Order::planes ? normalize_to_planes<In, Out> : normalize_interleaved<In, Out>;
+    });
+  }
+
+  static int64_t stride(const Tensor& t, char axis) {
+    int64_t n = 1;
+    for (int i = t.layout.find(axis) + 1; i < t.shape.ndim; i++) n *= t.shape[i];
+    return n;
+  }
+
+  // Sequences and volumes of interleaved pictures, one picture after the other.
+  void run_frames(const Context& c) const {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    const Params& p = c.param<Params>();
+    NormalizeStage& stage = c.st<NormalizeStage>();
+    prepare(c, stage);
+    const int outer = in.shape.ndim - 3;
+    const size_t frame = in.bytes() / size_t(std::max<int64_t>(1, volume(in.shape, outer)));
+    const int64_t count = volume(p.region.shape, outer);
+    for (int64_t k = 0; k < count; k++) {
+      int64_t from = 0, to = 0, rest = k, size = 1;
+      for (int i = outer; i-- > 0; rest /= p.region.shape[i], size *= in.shape[i]) {
+        from += (p.region.anchor[i] + rest % p.region.shape[i]) * size;
+        to += rest % p.region.shape[i] * stride(out, p.layout.axes[i]);
+      }
+      stage.to = out.as<uint8_t>() + size_t(to) * stage.element;
+      stage.pad();
+      push_rows(in.as<uint8_t>() + size_t(from) * frame, stage.in, stage.window, stage);
+    }
+  }
+
+  static int64_t volume(const Shape& s, int dims) {
+    int64_t v = 1;
+    for (int i = 0; i < dims; i++) v *= s[i];
+    return v;
+  }
+
+  static void add_axes(const Context& c, Gather& gather) {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    const Params& p = c.param<Params>();
+    for (int i = 0; i < out.shape.ndim; i++) {
+      const char axis = out.layout.axes[i];
+      const int from = p.layout.find(axis);
+      auto bytes = int64_t(size_of(in.dtype));
+      for (int k = from + 1; k < in.shape.ndim; k++) bytes *= in.shape[k];
+      GatherAxis a{out.shape[i], p.region.anchor[from], 1, in.shape[from], bytes, axis == 'C'};
+      if (axis == 'W' && p.mirror) a.first += a.size - 1, a.step = -1;
+      gather.add(a);
+    }
+  }
+
+  CropWindow window_;
+  Border border_;
+  Arg<int> mirror_;
+  Arg<float> mean_, std_;
+  float scale_, shift_;
+  DType dtype_;
+  std::string output_layout_;
+  bool pad_output_;
+  std::vector<double> fill_{0.0};
+};
+
+PS_OPERATOR("crop_mirror_normalize", CropMirrorNormalize)
+
+}  // namespace ps

@@ -1,0 +1,73 @@
+// Pictures, volumes and sequences turned round along their width, height or depth.
+#pragma once
+
+#include "core/gather.h"
+#include "core/operator.h"
+#include "core/picture_layout.h"
+#include "kernels/move_blocks.h"
+#include "rows/flip_stage.h"
+
+namespace ps {
+
+class Flip : public RowOperator {
+ public:
+  explicit Flip(const Spec& s)
+      : horizontal_(s.arg<int>("horizontal")), vertical_(s.arg<int>("vertical")), depthwise_(s.arg<int>("depthwise")) {}
+
+  void setup(const Context& c) const override {
+    const Tensor& in = c.in(0);
+    Tensor& out = c.out(0);
+    out.dtype = in.dtype;
+    out.shape = in.shape;
+    out.layout = picture_layout(in, false);
+    Axes& flip = c.param<Axes>();
+    flip.width = horizontal_.get_or(c, 1) != 0;
+    flip.height = vertical_.get_or(c, 0) != 0;
+    flip.depth = depthwise_.get_or(c, 0) != 0;
+  }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    if (out.shape.volume() == 0) return;
+    const Axes& flip = c.param<Axes>();
+    Gather gather(Border::error);
+    auto stride = int64_t(in.bytes());
+    for (int i = 0; i < in.shape.ndim; i++) {
+      const char axis = out.layout.axes[i];
+      const bool back = (axis == 'W' && flip.width) || (axis == 'H' && flip.height) || (axis == 'D' && flip.depth);
+      const int64_t size = in.shape[i];
+      stride /= size;
+      gather.add({size, back ? size - 1 : 0, back ? -1 : 1, size, stride});
+    }
+    gather.run(in.data, MoveBlocks{gather.take_block(size_of(in.dtype)), out.as<uint8_t>()});
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Shape& shape = c.in(0).shape;
+    return c.out(0).layout == Layout("HWC") && !c.param<Axes>().height && shape.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    FlipStage& stage = c.st<RowsState>().stage;
+    stage.begin(format(c.in(0)), c.param<Axes>().width);
+    return &stage;
+  }
+
+  size_t params_size() const override { return sizeof(Axes); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<RowsState>(); }
+
+ private:
+  struct RowsState : State {
+    FlipStage stage;
+  };
+
+  struct Axes {
+    bool width, height, depth;
+  };
+
+  Arg<int> horizontal_, vertical_, depthwise_;
+};
+
+PS_OPERATOR("flip", Flip)
+
+}  // namespace ps

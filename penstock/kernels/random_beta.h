@@ -1,0 +1,63 @@
+// Numbers of a beta distribution: X / (X + Y), by logarithms, since for small parameters X and Y would underflow.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/random.h"
+
+namespace ps {
+
+class RandomBeta : public RandomOperator {
+ public:
+  explicit RandomBeta(const Spec& s)
+      : RandomOperator(s, DType::f32), alpha_(s.arg<double>("alpha")), beta_(s.arg<double>("beta")) {}
+
+  void run(const Context& c) const override {
+    const double alpha = positive("alpha", alpha_.get_or(c, 1)), beta = positive("beta", beta_.get_or(c, 1));
+    fill(c, [&](Philox& random, auto tag) {
+      const bool small = alpha < 1 && beta < 1;
+      const double drawn = small ? by_powers(random, alpha, beta) : by_gammas(random, alpha, beta);
+      return convert<typename decltype(tag)::type>(drawn);
+    });
+  }
+
+ private:
+  static double positive(const char* name, double v) {
+    if (!(v > 0) || !std::isfinite(v))
+      fail(ErrorKind::argument, std::string(name) + "=" + std::to_string(v) + ": expected a number above 0");
+    return v;
+  }
+
+  // X and Y are powers of uniform numbers, taken where they add up to at most 1: Jöhnk, "Erzeugung von betaverteilten
+  // und gammaverteilten Zufallszahlen" (Metrika 8, 1964).
+  static double by_powers(Philox& random, double alpha, double beta) {
+    while (true) {
+      const double x = std::log(1 - random.uniform64()) / alpha, y = std::log(1 - random.uniform64()) / beta;
+      if (std::exp(x) + std::exp(y) <= 1) return 1 / (1 + std::exp(y - x));
+    }
+  }
+
+  static double by_gammas(Philox& random, double alpha, double beta) {
+    const double x = log_gamma(random, alpha);
+    return 1 / (1 + std::exp(log_gamma(random, beta) - x));
+  }
+
+  // Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26, 2000).
+  static double log_gamma(Philox& random, double shape) {
+    if (shape < 1) {
+      const double boosted = log_gamma(random, shape + 1);
+      return boosted + std::log(1 - random.uniform64()) / shape;
+    }
+    const double d = shape - 1.0 / 3, k = 1 / std::sqrt(9 * d);
+    while (true) {
+      const double x = random.normal(), t = 1 + k * x, v = t * t * t;
+      if (v > 0 && std::log(1 - random.uniform64()) < 0.5 * x * x + d - d * v + d * std::log(v)) return std::log(d * v);
+    }
+  }
+
+  Arg<double> alpha_, beta_;
+};
+
+PS_OPERATOR("random_beta", RandomBeta)
+
+}  // namespace ps

@@ -1,0 +1,24 @@
+// A part of a tensor, along some of its axes.
+#pragma once
+
+#include "core/slice_window.h"
+#include "kernels/cut.h"
+
+namespace ps {
+
+class Slice : public Cut {
+ public:
+  explicit Slice(const Spec& s) : Cut(s), window_(s) {}
+
+ protected:
+  Region region(const Context& c, const Shape& input, const Layout& layout) const override {
+    return window_.region(c, input, layout);
+  }
+
+ private:
+  SliceWindow window_;
+};
+
+PS_OPERATOR("slice", Slice)
+
+}  // namespace ps

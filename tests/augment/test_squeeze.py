@@ -1,0 +1,88 @@
+"""fn.squeeze and fn.expand_dims, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import Pipeline, fn, types
+from penstock.errors import ArgumentError, OperatorError
+from tests.cases import Array, Samples, case, per_sample, random_array
+
+
+def squeezed(x: Array, axes: Any = None, axis_names: str = "") -> Array:
+    named = [LAYOUT.index(name) for name in axis_names]
+    return np.squeeze(x, tuple(map(int, named if axes is None else axes)))
+
+
+LAYOUT = "FHWC"
+THIN = Samples(tuple(random_array((1, h, 1, 1)) for h in (3, 4, 5)), LAYOUT)
+PLANES = Samples(tuple(random_array((h, 2 * h)) for h in (3, 4, 5)), "HW")
+BARE = Samples(PLANES.arrays)
+NUMBERS = per_sample([1.5, 2.5])
+
+
+def expanded(x: Array, axes: list[int], new_axis_names: str = "") -> Array:
+    return np.expand_dims(x, tuple(axes))
+
+
+CASES = [
+    case("squeeze", THIN, reference=squeezed, axes=[0]),
+    case("squeeze", THIN, reference=squeezed, axes=[3, 0]),
+    case("squeeze", THIN, reference=squeezed, axes=[-1], differs="negative axes have no effect in DALI"),
+    case("squeeze", THIN, reference=squeezed, axis_names="CF"),
+    case(
+        "squeeze",
+        THIN,
+        reference=squeezed,
+        axes=per_sample([(0, 2), (2, 3), (0, 3)]),
+        differs="DALI wants the same layout for all samples",
+    ),
+    case("expand_dims", PLANES, reference=expanded, axes=[0]),
+    case("expand_dims", PLANES, reference=expanded, axes=[0, 3], new_axis_names="FC"),
+    case("expand_dims", PLANES, reference=expanded, axes=[3, 0], new_axis_names="CF"),
+    case("expand_dims", BARE, reference=expanded, axes=[1, 2]),
+    case("expand_dims", NUMBERS, reference=expanded, axes=[0], new_axis_names="X"),
+]
+
+
+def run(make: Any, samples: Samples) -> Any:
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(make(types.Constant(samples.arrays[0], layout=samples.layout or None)))
+    return pipe.run()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"axes": [1]}, r"axis 1 of \(1, 3, 1, 1\) is not of extent 1"),
+        ({"axes": [4]}, "there is no axis 4"),
+        ({"axes": [-5]}, "there is no axis -5"),
+        ({"axes": [0, -4]}, "axis 0 is named twice"),
+        ({"axis_names": "Z"}, "there is no axis 'Z' in the layout 'FHWC'"),
+    ],
+)
+def test_squeeze_names_the_axis_that_it_cannot_take_out(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(OperatorError, match=f"squeeze: {problem}"):
+        run(lambda x: fn.squeeze(x, **arguments), THIN)
+
+
+def test_squeeze_takes_one_way_to_say_which() -> None:
+    for arguments in ({}, {"axes": [0], "axis_names": "F"}):
+        with pytest.raises(ArgumentError, match=r"squeeze: .*just one of axes and axis_names"):
+            fn.squeeze(THIN.arrays[0], **arguments)
+
+
+def test_expand_dims_checks_its_arguments() -> None:
+    for arguments in ({"axes": [-1]}, {"axes": [0, 0]}, {"axes": [0], "new_axis_names": "FC"}):
+        with pytest.raises(ArgumentError, match="expand_dims: "):
+            fn.expand_dims(PLANES.arrays[0], **arguments)
+    with pytest.raises(OperatorError, match="beyond the output's last axis 2"):
+        run(lambda x: fn.expand_dims(x, axes=[3]), PLANES)
+    with pytest.raises(OperatorError, match="no layout"):
+        run(lambda x: fn.expand_dims(x, axes=[0], new_axis_names="F"), BARE)
+    with pytest.raises(OperatorError, match="at most 12"):
+        run(lambda x: fn.expand_dims(x, axes=list(range(11))), PLANES)
