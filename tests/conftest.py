@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,3 +34,18 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def random() -> np.random.Generator:
     """Random numbers that are the same in each run of a test."""
     return np.random.default_rng(20240607)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Takes addresses (of ids=str) out of the names of tests: the processes of pytest-xdist must agree on them."""
+    parametrize = metafunc.parametrize
+
+    def with_stable_names(*arguments: Any, ids: Any = None, **others: Any) -> None:
+        def name(value: object) -> str | None:
+            text = ids(value)
+            return re.sub(r" at 0x[0-9a-f]+", "", text) if isinstance(text, str) else text
+
+        parametrize(*arguments, ids=name if callable(ids) else ids, **others)
+
+    metafunc.parametrize = with_stable_names  # type: ignore[method-assign]

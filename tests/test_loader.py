@@ -38,9 +38,7 @@ def test_levels_agree_with_the_c_library() -> None:
     listing = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--help"], capture_output=True, text=True).stdout
     if "x86-64-v2" not in listing:
         pytest.skip("this C library does not list instruction-set levels")
-    expected = [
-        line.split()[0] for line in listing.splitlines() if line.split()[:1] and "supported, searched" in line
-    ]
+    expected = [line.split()[0] for line in listing.splitlines() if line.split()[:1] and "supported, searched" in line]
     assert _loader._levels() == sorted(level for level in expected if level.startswith("x86-64-v"))
 
 

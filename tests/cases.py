@@ -1,0 +1,157 @@
+"""What the sweeping tests (tests/test_sweep.py) try each operator on.
+
+A test module of an operator, tests/augment/test_flip.py say, has a list of cases:
+
+    def flipped(x, horizontal=1, vertical=0):  # one sample, by NumPy alone
+        ...
+
+    CASES = [
+        case("flip", pictures(), reference=flipped),
+        case("flip", pictures(), reference=flipped, horizontal=per_sample([0, 1, 1]), vertical=1),
+    ]
+
+The reference gets one sample's arrays and arguments (a per-sample argument as this sample's value), and returns the
+output's array, or a tuple of them. From that alone each case is checked against its reference and against DALI, fused
+and unfused, with several numbers of threads and sizes of batch, and the operator on empty and misshapen inputs.
+
+The sweep imports each module, so these must not skip themselves as a whole where something is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock import fn, types
+from penstock.graph.node import DataNode
+
+Array = np.ndarray[Any, Any]
+
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One array per sample of the batch, of one type and number of axes; an input, or a per-sample argument."""
+
+    arrays: tuple[Array, ...]
+    layout: str = ""
+    number: int = field(default_factory=_numbers.__next__)  # of this object, for its folder
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.arrays[0].dtype
+
+    def node(self, folder: Path) -> DataNode:
+        """These samples in a pipeline, in order and over again: raw files of their bytes and of their shapes."""
+        place = folder / str(self.number)
+        if not place.exists():
+            place.mkdir(parents=True)
+            for i, array in enumerate(self.arrays):
+                (place / f"{i}.data").write_bytes(np.ascontiguousarray(array).tobytes())
+                (place / f"{i}.shape").write_bytes(np.array(array.shape, np.int64).tobytes())
+        data, shapes = (
+            fn.readers.file(file_root=str(place), files=[f"{i}.{kind}" for i in range(len(self))])[0]
+            for kind in ("data", "shape")
+        )
+        shape = fn.reinterpret(shapes, dtype=types.INT64)
+        return fn.reinterpret(data, dtype=types.to_dali_type(self.dtype), shape=shape, layout=self.layout or None)
+
+
+def samples(arrays: Sequence[Any], layout: str = "", dtype: Any = None) -> Samples:
+    """These arrays."""
+    return Samples(tuple(np.asarray(a, dtype) for a in arrays), layout)
+
+
+def per_sample(values: Sequence[Any], dtype: Any = None) -> Samples:
+    """An argument's values, one per sample; floats and ints have 32 bits unless they are arrays already."""
+    arrays = [np.asarray(v, dtype) for v in values]
+    if dtype is None and not hasattr(values[0], "dtype"):
+        arrays = [a.astype({"f": np.float32, "i": np.int32}.get(a.dtype.kind, a.dtype)) for a in arrays]
+    return Samples(tuple(arrays))
+
+
+def random_array(shape: Sequence[int], dtype: Any = np.uint8, seed: int = 0) -> Array:
+    """Integers over the whole range of their type (within 32 bits); floats around 0 that rounding can get wrong."""
+    random = np.random.default_rng([seed, *shape])
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return random.random(shape) < 0.5
+    if dtype.kind == "f":
+        return (np.round(random.normal(0, 100, shape) * 4) / 4).astype(dtype)
+    low, high = max(np.iinfo(dtype).min, -(1 << 31)), min(int(np.iinfo(dtype).max), (1 << 31) - 1)
+    return random.integers(low, high, shape, dtype, endpoint=True)
+
+
+_SIZES = ((37, 51), (64, 33), (19, 90))  # of pictures: height, width
+
+
+def pictures(
+    layout: str = "HWC", dtype: Any = np.uint8, channels: int = 3, count: int = 3, sizes: Sequence[Any] = _SIZES
+) -> Samples:
+    """Random pictures of different sizes; further axes such as F and D are a few long."""
+    arrays = []
+    for i, (height, width) in zip(range(count), itertools.cycle(sizes), strict=False):
+        extents = {"H": height, "W": width, "C": channels, "F": 2 + i, "D": 3 + i}
+        arrays.append(random_array([extents[axis] for axis in layout], dtype, seed=i))
+    return Samples(tuple(arrays), layout)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One way to call an operator, and what comes out."""
+
+    op: str
+    inputs: tuple[Samples, ...]
+    arguments: dict[str, Any]
+    reference: Callable[..., Any] | None
+    off_by: int  # how far integers may be from the reference
+    tolerance: float  # how far floats may be, relative to the larger of 1 and the reference
+    differs: str | None  # why DALI gives another result on purpose
+
+    @property
+    def count(self) -> int:
+        """Samples of the batch."""
+        lengths = {len(s) for s in (*self.inputs, *self.arguments.values()) if isinstance(s, Samples)}
+        assert len(lengths) <= 1, f"{self}: inputs and arguments have different numbers of samples: {lengths}"
+        return lengths.pop() if lengths else 3
+
+    def expected(self, i: int) -> list[Array]:
+        """The reference's outputs for sample i."""
+        assert self.reference is not None
+        given = {k: v.arrays[i] if isinstance(v, Samples) else v for k, v in self.arguments.items()}
+        given = {k: v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for k, v in given.items()}
+        result = self.reference(*(s.arrays[i] for s in self.inputs), **given)
+        return [np.asarray(r) for r in (result if isinstance(result, tuple) else (result,))]
+
+    def __str__(self) -> str:
+        shown = [f"{s.dtype}{list(s.arrays[0].shape)}{s.layout}" for s in self.inputs]
+        shown += [f"{k}={'node' if isinstance(v, Samples) else _short(v)}" for k, v in self.arguments.items()]
+        return f"{self.op}({','.join(shown)})"
+
+
+def _short(value: Any) -> str:
+    text = getattr(value, "name", None) or str(value).replace(" ", "")
+    return text if len(text) < 30 else text[:27] + "..."
+
+
+def case(
+    op: str,
+    *inputs: Samples,
+    reference: Callable[..., Any] | None = None,
+    off_by: int = 0,
+    tolerance: float = 1e-5,
+    differs: str | None = None,
+    **arguments: Any,
+) -> Case:
+    """A case; operators that draw random numbers need no reference, since the drawn numbers have none."""
+    return Case(op, inputs, arguments, reference, off_by, tolerance, differs)

@@ -1,0 +1,66 @@
+"""The tools behind ./dev check find what they are there for."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tools import check_imports, environment, photographs
+
+
+def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(check_imports, "ROOT", tmp_path)
+    order = check_imports.layers(check_imports.PYTHON)
+    native = check_imports.layers(check_imports.NATIVE)
+    return [
+        *check_imports.mistakes(check_imports.python_edges(), tmp_path / "penstock", order),
+        *check_imports.mistakes(check_imports.native_edges(), tmp_path / "native", native),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "found"),
+    [
+        ("penstock/read/file.py", "from penstock.decode import image", "read.file may not import decode"),
+        ("penstock/read/file.py", "def f():\n    from penstock import pipeline", "may not import pipeline"),
+        ("penstock/graph/node.py", "import penstock.optimize.passes", "may not import optimize.passes"),
+        ("penstock/newcomer/a.py", "import penstock.errors", "no layer"),
+        ("native/core/tensor.h", '#include "run/plan.h"', "core.tensor may not import run.plan"),
+        ("penstock/decode/image.py", "from penstock.read import file\nimport numpy", None),
+        ("penstock/read/file.py", "if TYPE_CHECKING:\n    from penstock import pipeline", None),
+        ("native/run/plan.cpp", '#include <vector>\n#include "core/tensor.h"', None),
+    ],
+)
+def test_import_directions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, found: str | None
+) -> None:
+    (tmp_path / "penstock").mkdir()
+    (tmp_path / "native").mkdir()
+    lines = mistakes(tmp_path, monkeypatch, {file: text})
+    assert len(lines) == (found is not None)
+    assert all(found in line and file in line for line in lines if found)
+
+
+def test_an_extra_names_all_that_it_needs() -> None:
+    wanted = environment.requirements("test")
+    assert any(entry.startswith("numpy") for entry in wanted)
+    assert any(entry.startswith("pytest>") for entry in wanted)
+    assert any(entry.startswith("pillow") for entry in wanted)  # of an extra that the extra names
+    assert not any("penstock[" in entry for entry in wanted)
+
+
+def test_photographs_are_the_same_each_time_and_of_the_size_asked_for() -> None:
+    style = photographs.Style(quality=(92, 92), subsampling="4:4:4")
+    first, again, other = (photographs.photograph("cat", seed, style) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert 85_000 < len(first) < 120_000
+    picture = Image.open(io.BytesIO(first))
+    assert picture.size == (500, 375)
+    assert picture.format == "JPEG"

@@ -1,0 +1,116 @@
+"""Runs a case (tests/cases.py) here, and in DALI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import Pipeline, types
+from penstock.graph.node import DataNode
+from penstock.op import registry
+from penstock.ops import call
+from tests.cases import Array, Case, Samples
+
+Nodes = list[DataNode]
+
+
+@dataclass
+class Result:
+    """What came out for one output of the operator."""
+
+    arrays: list[Array]  # one per sample
+    dtype: int  # DALI's number
+    layout: str
+
+
+def ours(
+    case: Case,
+    folder: Path,
+    *,
+    batch_size: int | None = None,
+    num_threads: int = 2,
+    first: Callable[[Nodes], Nodes] = lambda inputs: inputs,
+    then: Callable[[DataNode], DataNode] = lambda output: output,
+) -> list[Result]:
+    """The outputs for all samples of the case; ``first`` replaces input nodes, ``then`` is done to each output."""
+    pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=None, seed=7)
+    with pipe:
+        inputs = first([s.node(folder) for s in case.inputs])
+        arguments = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
+        made = call(registry.ops[case.op], tuple(inputs), arguments)
+        pipe.set_outputs(*[then(o) for o in (made if isinstance(made, list) else [made])])
+    results: list[Result] = []
+    while not results or len(results[0].arrays) < case.count:
+        for i, output in enumerate(pipe.run()):
+            if i == len(results):
+                results.append(Result([], int(output.dtype), output.layout()))
+            results[i].arrays += [np.array(output.at(k)) for k in range(len(output))]
+    for result in results:
+        del result.arrays[case.count :]
+    return results
+
+
+def dalis(case: Case) -> list[Result]:
+    """The same by DALI itself, on the CPU."""
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    import nvidia.dali.fn as dali_fn
+
+    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=None, seed=7)
+
+    def source(samples: Samples) -> Any:
+        batch = [np.array(a, order="C") for a in samples.arrays]
+        return dali_fn.external_source(source=lambda: batch, batch=True, layout=samples.layout or None)
+
+    def value(v: Any) -> Any:
+        if isinstance(v, Samples):
+            return source(v)
+        if isinstance(v, (types.DALIDataType, types.DALIImageType, types.DALIInterpType)):
+            return getattr(dali.types, type(v).__name__)(int(v))
+        return v
+
+    function: Any = dali_fn
+    for part in case.op.split("."):
+        function = getattr(function, part)
+    with pipe:
+        made = function(*[source(s) for s in case.inputs], **{k: value(v) for k, v in case.arguments.items()})
+        pipe.set_outputs(*(made if isinstance(made, (list, tuple)) else [made]))
+    pipe.build()
+    return [Result([np.array(o.at(i)) for i in range(case.count)], int(o.dtype), o.layout()) for o in pipe.run()]
+
+
+def assert_equal(found: list[Result], wanted: list[Result]) -> None:
+    """Bit for bit, not-a-number included."""
+    assert len(found) == len(wanted)
+    for a, b in zip(found, wanted, strict=True):
+        assert (a.dtype, a.layout) == (b.dtype, b.layout)
+        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
+            assert x.shape == y.shape, f"sample {i}"
+            assert x.tobytes() == y.tobytes(), f"sample {i}: {differences(x, y)}"
+
+
+def assert_close(found: Array, wanted: Array, off_by: int, share: float, tolerance: float, what: str) -> None:
+    """Integers at most ``off_by`` apart, in at most ``share`` of all places; floats by their relative difference."""
+    assert found.shape == wanted.shape, what
+    assert found.dtype == wanted.dtype, what
+    if found.dtype.kind == "f":
+        tolerance = max(tolerance, 2.0**-10 if found.dtype == np.float16 else 0.0)
+        a, b = found.astype(np.float64), wanted.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(a - b) <= tolerance * np.maximum(1, np.abs(b))
+        assert np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))), f"{what}: {differences(found, wanted)}"
+    elif not np.array_equal(found, wanted):
+        apart = np.where(found > wanted, found - wanted, wanted - found)
+        assert apart.max() <= off_by, f"{what}: {differences(found, wanted)}"
+        assert (apart > 0).mean() <= share, f"{what}: {differences(found, wanted)}"
+
+
+def differences(x: Array, y: Array) -> str:
+    """How two arrays of one shape differ, in words."""
+    at = np.argwhere(~((x == y) | ((x != x) & (y != y))))
+    shown = ", ".join(f"{tuple(map(int, i))}: {x[tuple(i)]!r} != {y[tuple(i)]!r}" for i in at[:4])
+    return f"{len(at)} of {x.size} elements differ: {shown}"

@@ -1,0 +1,110 @@
+"""All examples in docstrings run, every operator has one, and the arguments are those of DALI."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock import fn, ops, pipeline_def, types
+from penstock.op import Op, registry
+
+OPERATORS = {name: cls for name, cls in registry.ops.items() if not name.startswith("_") and name == cls.name}
+operators = pytest.mark.parametrize("name", sorted(OPERATORS))
+
+
+def _examples() -> list[doctest.DocTest]:
+    found = []
+    for module in pkgutil.walk_packages(penstock.__path__, "penstock."):
+        if module.name in (fn.__name__, ops.__name__):  # their docstrings are made from the declarations
+            continue
+        try:
+            imported = importlib.import_module(module.name)
+        except ImportError as error:
+            if error.name is None or error.name.split(".")[0] == "penstock":
+                raise
+            continue  # a plugin whose framework is not installed
+        found += [test for test in doctest.DocTestFinder().find(imported, module.name) if test.examples]
+    return found
+
+
+@pytest.mark.parametrize("example", _examples(), ids=lambda test: test.name.removeprefix("penstock."))
+def test_example_runs(example: doctest.DocTest, photographs: Path, tmp_path: Path) -> None:
+    """``photos`` is a folder of class folders, ``folder`` holds the picture a.jpg."""
+    (tmp_path / "a.jpg").write_bytes(next(photographs.glob("*/*.jpg")).read_bytes())
+    folders = {"photos": str(photographs), "folder": str(tmp_path)}
+    example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
+    assert not said, "".join(said)
+
+
+@operators
+def test_docstring_has_its_parts(name: str) -> None:
+    text = OPERATORS[name].__doc__ or ""
+    for part in ("output", "errors:", "example:", ">>> "):
+        assert part in text.lower(), f"the docstring of {OPERATORS[name]} says nothing of {part!r}"
+    for argument in OPERATORS[name].arguments.values():
+        assert argument.doc.endswith("."), f"{name}: {argument.name}: {argument.doc!r} is no sentence"
+
+
+@operators
+def test_function_and_class_are_documented(name: str) -> None:
+    function: Any = fn
+    for part in name.split("."):
+        function = getattr(function, part)
+    for argument in OPERATORS[name].arguments:
+        assert f"    {argument} (" in (function.__doc__ or ""), f"{name}: {argument} is not in the docstring"
+
+
+def test_an_argument_without_effect_says_why() -> None:
+    unused = [(c, a) for c in OPERATORS.values() for a in c.arguments.values() if a.unused]
+    assert unused
+    for cls, argument in unused:
+        assert not argument.to_kernel, f"{cls.name}: {argument.name} is said to be without effect"
+
+
+# What every operator takes, see penstock/ops.py.
+_COMMON = {"bytes_per_sample_hint", "preserve"}
+
+
+@operators
+def test_arguments_are_those_of_dali(name: str) -> None:
+    backend = pytest.importorskip("nvidia.dali.backend", reason="DALI, whose arguments these are, is not installed")
+    function: Any = pytest.importorskip("nvidia.dali.fn")
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    if function is None or not hasattr(function, "_schema_name"):
+        pytest.skip("not one of DALI's schemas")
+    schema, cls = backend.GetSchema(function._schema_name), OPERATORS[name]
+    assert cls.num_inputs == (schema.MinNumInput(), schema.MaxNumInput())
+    theirs = set(schema.GetArgumentNames()) - _COMMON
+    assert theirs <= set(cls.arguments)
+    assert all(cls.arguments[extra].deprecated for extra in set(cls.arguments) - theirs)  # of DALI's own past
+    for argument in theirs:
+        ours = cls.arguments[argument]
+        assert ours.required == (not schema.IsArgumentOptional(argument)), argument
+        assert ours.per_sample == schema.IsTensorArgument(argument), argument
+        if schema.HasArgumentDefaultValue(argument):
+            default = ast.literal_eval(schema.GetArgumentDefaultValueString(argument))
+            assert _plain(ours.default) == _plain(default), argument
+
+
+def _plain(value: Any) -> Any:
+    """A list of one number is as good as the number; enums are their numbers."""
+    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    items = [pytest.approx(float(v), rel=1e-5) if isinstance(v, (bool, int, float)) else v for v in items]
+    return items[0] if len(items) == 1 else items
+
+
+def test_every_operator_is_a_subclass_with_a_name_of_its_own() -> None:
+    for name, cls in OPERATORS.items():
+        assert issubclass(cls, Op)
+        assert OPERATORS[name].__module__.startswith("penstock."), name

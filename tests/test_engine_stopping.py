@@ -1,0 +1,251 @@
+"""The engine stops at any moment, without a hang, a leak or a lost thread."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import Pipeline, fn
+from tests.small import made, slow, ten_files
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return ten_files(tmp_path)
+
+
+def run_for_ever(pipe: Pipeline) -> None:
+    while True:
+        pipe.run()
+
+
+def script(text: str, *arguments: str) -> subprocess.Popen[str]:
+    """A Python process; it says on its output how far it is."""
+    command = [sys.executable, "-c", textwrap.dedent(text), *arguments]
+    return subprocess.Popen(
+        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 30) -> tuple[str, str]:
+    """What it wrote; it must end by itself, within the time."""
+    try:
+        return process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        pytest.fail(f"the process still ran after {seconds} s\n{out}\n{err}")
+
+
+SLOW_PIPELINE = """
+    import os, sys, time
+    from penstock import fn, pipeline_def
+
+    @pipeline_def(batch_size=200, num_threads=2, device_id=None, prefetch_queue_depth=3)
+    def endless():
+        return fn.random.choice(fn.random.normal(shape=[1_500_000]))
+
+    pipe = endless()
+    pipe.build()
+"""
+
+
+def tasks() -> set[str]:
+    return set(os.listdir("/proc/self/task"))
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("runs", [0, 1, 3])
+def test_deleting_a_pipeline_ends_its_threads(runs: int, files: list[str]) -> None:
+    before, open_before = tasks(), descriptors()
+    pipe = made(lambda: (fn.readers.file(files=files)[0], slow()), prefetch_queue_depth=4, num_threads=3)
+    pipe.build()
+    assert len(tasks() - before) == 6
+    for _ in range(runs):
+        pipe.run()
+    if not runs:
+        pipe.schedule_run()
+    dead = weakref.ref(pipe)
+    del pipe
+    assert dead() is None
+    assert not tasks() - before
+    assert descriptors() <= open_before
+
+
+def test_deleting_a_pipeline_does_not_wait_for_its_batches() -> None:
+    pipe = made(slow, batch_size=400, prefetch_queue_depth=3)  # half a minute's work
+    pipe.schedule_run()
+    time.sleep(0.1)
+    start = time.monotonic()
+    del pipe
+    assert time.monotonic() - start < 5
+
+
+def test_break_out_of_a_loop(files: list[str]) -> None:
+    before = tasks()
+
+    def first_batch() -> Any:
+        pipe = made(lambda: (fn.readers.file(files=files)[0], slow()))
+        while True:
+            return pipe.run()
+
+    assert len(first_batch()[0]) == 4
+    assert not tasks() - before
+
+
+def test_reset_while_batches_are_under_way() -> None:
+    pipe = made(slow, batch_size=400, prefetch_queue_depth=3)
+    pipe.schedule_run()
+    start = time.monotonic()
+    pipe.reset()
+    assert time.monotonic() - start < 5
+    assert pipe.empty()
+
+
+def test_ctrl_c_while_a_batch_is_awaited() -> None:
+    process = script(
+        SLOW_PIPELINE
+        + """
+    print("waiting", flush=True)
+    start = time.monotonic()
+    try:
+        pipe.run()
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, err = finish(process)
+    assert (out, process.returncode) == ("interrupted\n", 0), err
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("samples", [1, 10])
+def test_ctrl_c_loses_no_batch(samples: int, files: list[str]) -> None:
+    """Whether it comes long before the batch or, within one turn of polling, together with it."""
+    pipe = made(lambda: (fn.readers.file(files=files)[1], slow()), batch_size=samples, num_threads=1)
+    pipe.build()
+    timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        pipe.run()
+    timer.join()
+    assert pipe.run()[0].as_array().ravel().tolist() == list(range(samples))
+    timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_for_ever(pipe)
+    timer.join()
+    pipe.reset()  # the one that nobody got is thrown away like all others
+    assert len(pipe.run()[0]) == samples
+
+
+@pytest.mark.parametrize(
+    "ending", ["pass", "sys.exit(0)", "keep = pipe; pipe.keep = pipe", "raise SystemExit", "pipe.run = None"]
+)
+def test_the_interpreter_ends_with_a_pipeline_alive(ending: str) -> None:
+    process = script(SLOW_PIPELINE + f"\n    pipe.schedule_run()\n    time.sleep(0.2)\n    {ending}\n")
+    start = time.monotonic()
+    out, err = finish(process)
+    assert (out, err, process.returncode) == ("", "", 0)
+    assert time.monotonic() - start < 8
+
+
+def test_an_exception_ends_the_program_as_it_should() -> None:
+    process = script(SLOW_PIPELINE + "\n    pipe.schedule_run()\n    raise ValueError('mine')\n")
+    _, err = finish(process)
+    assert process.returncode == 1
+    assert err.endswith("ValueError: mine\n")
+
+
+def test_fork_after_build() -> None:
+    """The child gets a clear error, can build its own, and ends; the parent goes on."""
+    process = script(
+        """
+        import os, sys, warnings
+        warnings.simplefilter("ignore")  # newer Pythons warn of threads and fork
+        from penstock import fn, pipeline_def
+        from penstock.errors import GraphError
+
+        @pipeline_def(batch_size=4, num_threads=2, device_id=None, seed=3)
+        def numbers():
+            return fn.random.uniform()
+
+        pipe = numbers()
+        first = pipe.run()
+        child = os.fork()
+        if child == 0:
+            try:
+                pipe.run()
+            except GraphError as error:
+                assert "built in another process" in str(error), error
+                own = numbers().run()
+                assert own[0].as_array().tolist() == first[0].as_array().tolist()
+                del pipe, own
+                sys.exit(7)
+            sys.exit(1)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 7, status
+        assert len(pipe.run()[0]) == 4
+        print("parent goes on")
+        """
+    )
+    out, err = finish(process)
+    assert (out, err, process.returncode) == ("parent goes on\n", "", 0)
+
+
+def test_no_memory_grows_over_many_epochs(photographs: Path) -> None:
+    process = script(
+        """
+        import os, sys
+        from penstock import fn, pipeline_def, types
+
+        @pipeline_def(batch_size=8, num_threads=2, device_id=None, seed=3)
+        def pictures():
+            files, labels = fn.readers.file(file_root=sys.argv[1], random_shuffle=True, name="Reader")
+            return fn.cast(fn.decoders.image(files), dtype=types.FLOAT), labels, fn.random.normal(shape=[100])
+
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        pipe = pictures()
+        sizes = []
+        for epoch in range(240):
+            for _ in range(2):
+                pipe.run()
+            if epoch % 40 == 39:
+                held = pipe.executor_statistics()["memory"]["held"]  # varies by a batch, as threads happen to meet
+                assert held < 8 * sum(b.nbytes for b in map(pipe.run()[0].at, range(8))), held
+                sizes.append(resident() - held)
+        print(len(os.listdir("/proc/self/fd")))
+        print(*sizes)
+        """,
+        str(photographs),
+    )
+    out, err = finish(process, 120)
+    assert process.returncode == 0, err
+    open_files, sizes = out.splitlines()
+    assert int(open_files) < 12
+    grown = [int(s) for s in sizes.split()]
+    assert grown[-1] - grown[1] < 3e6, f"resident bytes, without pools, after each 40 epochs: {grown}"

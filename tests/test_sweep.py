@@ -1,0 +1,170 @@
+"""Tries all operators on the cases of their test modules; see tests/cases.py. No operator is named here."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from penstock import DataNode, fn, types
+from penstock.errors import PenstockError
+from penstock.op import registry
+from tests.cases import Case, Samples
+from tests.runners import Nodes, Result, assert_close, assert_equal, dalis, ours
+
+_MODULES = sorted((Path(__file__).parent / "augment").glob("test_*.py"))
+CASES: list[Case] = [
+    case for path in _MODULES for case in getattr(importlib.import_module(f"tests.augment.{path.stem}"), "CASES", [])
+]
+all_cases = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def is_random(case: Case) -> bool:
+    """Whether the result is drawn, so that no reference has it."""
+    return registry.ops[case.op].random
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("samples")
+
+
+def test_each_operator_has_cases() -> None:
+    public = {cls for name, cls in registry.ops.items() if not name.startswith("_")}
+    swept = {cls for cls in public if cls.__module__.startswith("penstock.augment.")}
+    assert len(swept) > 10
+    missing = sorted(cls.name for cls in swept - {registry.ops[case.op] for case in CASES})
+    assert not missing, f"these operators have no CASES in tests/augment: {missing}"
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not is_random(c)], ids=str)
+def test_reference(case: Case, folder: Path) -> None:
+    assert case.reference, "only operators that draw random numbers can do without a reference"
+    found = ours(case, folder)
+    for i in range(case.count):
+        wanted = case.expected(i)
+        assert len(found) == len(wanted)
+        for k, (result, expected) in enumerate(zip(found, wanted, strict=True)):
+            what = f"sample {i}, output {k}"
+            assert_close(result.arrays[i], expected, case.off_by, 1.0, case.tolerance, what)
+
+
+@all_cases
+def test_threads_and_batches_change_nothing(case: Case, folder: Path) -> None:
+    wanted = ours(case, folder, num_threads=1)
+    for threads, batch_size in ((3, case.count), (1, 1), (2, 2), (2, case.count + 2)):
+        assert_equal(ours(case, folder, num_threads=threads, batch_size=batch_size), wanted)
+
+
+@all_cases
+def test_fused_equals_unfused(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator between a decoder and a conversion, wherever its input can be the picture in a file."""
+
+    def decoded(inputs: Nodes) -> Nodes:
+        if not is_picture(case):
+            return inputs
+        gray = case.inputs[0].arrays[0].shape[2] == 1
+        files = encoded(case.inputs[0], folder)
+        return [fn.decoders.image(files.node(folder), output_type=types.GRAY if gray else types.RGB), *inputs[1:]]
+
+    def both() -> tuple[list[Result], list[Result]]:
+        return ours(case, folder, first=decoded), ours(case, folder, first=decoded, then=as_floats)
+
+    fused = both()
+    monkeypatch.setenv("PENSTOCK_FUSE", "0")
+    for a, b in zip(fused, both(), strict=True):
+        assert_equal(a, b)
+    assert_equal(ours(case, folder), fused[0])  # and without the decoder, from memory
+
+
+def as_floats(output: DataNode) -> DataNode:
+    return fn.cast(output, dtype=types.FLOAT)
+
+
+def is_picture(case: Case) -> bool:
+    """Whether the first input can be stored in a PNG file without loss."""
+    if not case.inputs or case.inputs[0].layout != "HWC" or case.inputs[0].dtype != np.uint8:
+        return False
+    return all(a.shape[2] in (1, 3) and a.size for a in case.inputs[0].arrays)
+
+
+_encoded: dict[int, Samples] = {}
+
+
+def encoded(pictures: Samples, folder: Path) -> Samples:
+    """The pictures as the bytes of PNG files."""
+    from PIL import Image
+
+    if pictures.number not in _encoded:
+        files = []
+        for i, array in enumerate(pictures.arrays):
+            path = folder / f"{pictures.number}-{i}.png"
+            Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array).save(path, compress_level=1)
+            files.append(np.fromfile(path, np.uint8))
+        _encoded[pictures.number] = Samples(tuple(files))
+    return _encoded[pictures.number]
+
+
+@all_cases
+def test_parity_with_dali(case: Case, folder: Path) -> None:
+    if case.differs:
+        pytest.skip(f"differs on purpose: {case.differs}")
+    if case.op.startswith("_"):
+        pytest.skip("no operator of DALI's")
+    wanted = dalis(case)
+    found = ours(case, folder)
+    assert len(found) == len(wanted)
+    for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        assert a.dtype == b.dtype
+        assert a.layout == b.layout
+        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
+            assert x.shape == y.shape
+            if not is_random(case):
+                assert_close(x, y, 1, 0.005, 1e-4, f"sample {i}, output {k}")
+
+
+def misshapen(given: Samples) -> Iterator[Samples]:
+    """What an operator may get that it did not expect: no elements, single ones, too few and too many axes."""
+    shape = given.arrays[0].shape
+    for axis in range(len(shape)):
+        for extent in (0, 1):
+            arrays = [np.take(a, range(min(extent, a.shape[axis])), axis) for a in given.arrays]
+            yield Samples(tuple(arrays), given.layout)
+    for small in ((1,) * len(shape), (0,) * len(shape)):
+        yield Samples(tuple(np.zeros(small, given.dtype) for _ in given.arrays), given.layout)
+    for other in ((), (5,), (1, 2, 1, 3, 1, 2, 3)):
+        if len(other) != len(shape):
+            yield Samples(tuple(np.ones(other, given.dtype) for _ in given.arrays))
+
+
+def of_other_types(given: Samples) -> Iterator[Samples]:
+    for dtype in (np.bool_, np.int8, np.uint64, np.int64, np.float16, np.float64):
+        if dtype != given.dtype:
+            with np.errstate(over="ignore", invalid="ignore"):
+                yield Samples(tuple(a.astype(dtype) for a in given.arrays), given.layout)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.inputs], ids=str)
+def test_any_input_gives_a_result_or_an_error(case: Case, folder: Path) -> None:
+    """A crash would end the tests here; any other exception than the library's own fails."""
+    done = 0
+    for place, given in enumerate(case.inputs):
+        for odd in (*misshapen(given), *of_other_types(given)):
+            inputs = (*case.inputs[:place], odd, *case.inputs[place + 1 :])
+            error = failure(dataclasses.replace(case, inputs=inputs), folder)
+            assert error is None or case.op in str(error), f"the error does not name the operator: {error}"
+            done += 1
+    assert done
+
+
+def failure(case: Case, folder: Path) -> PenstockError | None:
+    """The library's error, if there is one."""
+    try:
+        ours(case, folder)
+    except PenstockError as error:
+        return error
+    return None
