@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import errors, types
 from penstock.graph.node import DataNode
+from penstock.graph.slicing import newaxis
 from penstock.pipeline import Pipeline, pipeline_def
 
 if TYPE_CHECKING:
     from penstock import fn, math, ops, plugin, tensors
 
 __version__ = "0.1.0"
-__all__ = ["DataNode", "Pipeline", "errors", "fn", "math", "ops", "pipeline_def", "plugin", "tensors", "types"]
+__all__ = [
+    "DataNode",
+    "Pipeline",
+    "errors",
+    "fn",
+    "math",
+    "newaxis",
+    "ops",
+    "pipeline_def",
+    "plugin",
+    "tensors",
+    "types",
+]
 
 _LAZY = ("fn", "math", "ops", "plugin", "tensors")  # each costs time at import that not every user needs
 

@@ -159,7 +159,11 @@ def op(
                     found[key] = Argument(**{**vars(value), "name": key})
         if cls.random:
             found["seed"] = Argument(
-                "seed", -1, "Seed of this operator's random numbers; -1: from the pipeline's.", "integer", to_kernel=False
+                "seed",
+                -1,
+                "Seed of this operator's random numbers; -1: from the pipeline's.",
+                "integer",
+                to_kernel=False,
             )
         cls.arguments = found
         cls.name, cls.kernel, cls.contract = name, kernel or name, Contract(contract)

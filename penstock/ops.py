@@ -43,10 +43,7 @@ def call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -
         return _node(schema, inputs, arguments)
     if len(sets) > 1:
         raise ArgumentError(f"{schema.name}: the lists of inputs have different lengths: {sorted(sets)}")
-    rows = [
-        tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs)
-        for k in range(sets.pop())
-    ]
+    rows = [tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs) for k in range(sets.pop())]
     results = [_node(schema, row, arguments) for row in rows]
     return [list(r) for r in zip(*results, strict=True)] if isinstance(results[0], list) else results
 
@@ -71,7 +68,9 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
 
 
 def _class(schema: type[Op], name: str) -> type[Operator]:
-    return type(name, (Operator,), {"schema": schema, "__doc__": _catalog.documentation(schema), "__module__": __name__})
+    return type(
+        name, (Operator,), {"schema": schema, "__doc__": _catalog.documentation(schema), "__module__": __name__}
+    )
 
 
 _catalog.fill(globals(), __name__, lambda schema, name: _class(schema, _catalog.class_name(name)), _catalog.class_name)

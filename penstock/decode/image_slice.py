@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.windows import SliceWindowArgs
 from penstock.decode.options import ImageOptions
 from penstock.op import op
+from penstock.windows import SliceWindowArgs
 
 
 @op(

@@ -1,4 +1,4 @@
-"""The optimizer: a flat list of passes, each of which changes the plan. They match contracts, never operators' names."""
+"""The optimizer: a flat list of passes, each of which changes the plan. They match contracts, never names."""
 
 from __future__ import annotations
 
@@ -67,7 +67,12 @@ def fuse_rows(plan: Plan) -> None:
                 continue
             above = node.inputs[0].source
             joined = group_of.get(above)
-            if joined is None or above.op.contract not in upper or above in plan.early or not _only_reader(plan, above, node):
+            if (
+                joined is None
+                or above.op.contract not in upper
+                or above in plan.early
+                or not _only_reader(plan, above, node)
+            ):
                 continue
             joined.append(node)
             del group_of[above]

@@ -15,7 +15,9 @@ class Reader(Op):
 
     num_shards = arg(1, "Number of parts that the data set is cut into, one per process or GPU.", to_kernel=False)
     shard_id = arg(0, "The part that this reader begins with, from 0.", to_kernel=False)
-    stick_to_shard = arg(False, "Read the same part in all epochs; else move on to the next with each.", to_kernel=False)
+    stick_to_shard = arg(
+        False, "Read the same part in all epochs; else move on to the next with each.", to_kernel=False
+    )
     random_shuffle = arg(False, "Shuffle the part in each epoch.", to_kernel=False)
     pad_last_batch = arg(
         False, "Repeat the last sample until the part has as many full batches as the largest part.", to_kernel=False

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
 from penstock.tensors import TensorListCPU
 
+# The argument's name, what it asks for, and where an output has it.
+_Wanted = tuple[str, Any, Callable[[TensorListCPU], Any]]
+
 
 class OutputCheck:
     """The constructor's output_dtype, output_ndim and output_layout: one value for all outputs, or one per output."""
 
     def __init__(self, dtype: Any, ndim: Any, layout: Any):
-        self._wanted = [
-            ("output_dtype", dtype, lambda t: t.dtype, _dtype),
-            ("output_ndim", ndim, lambda t: t.ndim(), _ndim),
-            ("output_layout", layout, lambda t: t.layout(), _layout),
-        ]
-        self._wanted = [(n, _each(w, convert), get, convert) for n, w, get, convert in self._wanted if w is not None]
+        self._wanted: list[_Wanted] = []
+        if dtype is not None:
+            self._wanted.append(("output_dtype", _each(dtype, _dtype), lambda t: t.dtype))
+        if ndim is not None:
+            self._wanted.append(("output_ndim", _each(ndim, _ndim), lambda t: t.ndim()))
+        if layout is not None:
+            self._wanted.append(("output_layout", _each(layout, str), lambda t: t.layout()))
 
     def __call__(self, outputs: Sequence[TensorListCPU]) -> None:
-        for name, wanted, get, _ in self._wanted:
+        for name, wanted, get in self._wanted:
             if isinstance(wanted, list) and len(wanted) != len(outputs):
                 raise ArgumentError(f"{name} has {len(wanted)} values, but the pipeline has {len(outputs)} outputs")
             for i, output in enumerate(outputs):
@@ -52,7 +56,3 @@ def _ndim(value: Any) -> int:
     if value < 0:
         raise ArgumentError(f"output_ndim={value!r}: expected 0 or more")
     return value
-
-
-def _layout(value: Any) -> str:
-    return str(value)

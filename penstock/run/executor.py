@@ -93,7 +93,15 @@ class Executor:
     def schedule(self, size: int) -> None:
         """Starts an iteration of ``size`` samples."""
         self._check_process()
-        scheduled = _Scheduled(size, [cursor.state for cursor in self.cursors], self._next_sample)
+        scheduled = _Scheduled(size, *self._now())
+        try:
+            self._start(size)
+        except BaseException:  # an error, or Ctrl-C: the samples that were taken are not lost
+            self.set_position(scheduled.states, scheduled.counted)
+            raise
+        self._scheduled.append(scheduled)
+
+    def _start(self, size: int) -> None:
         ids = epochs = None
         for node, value in self.program.readers:
             indices, when = node.op.cursor.take(size)  # type: ignore[attr-defined]
@@ -106,7 +114,6 @@ class Executor:
             self._next_sample += size
         if self._quick.ps_executor_schedule(self._handle, size, _int64(ids), _int64(epochs)) < 0:
             raise self.program.failure()
-        self._scheduled.append(scheduled)
 
     def pending(self) -> int:
         """Iterations scheduled and not taken."""
@@ -149,6 +156,9 @@ class Executor:
         """The readers' states, and how many samples were counted, before the first batch that nobody took."""
         if self._scheduled:
             return self._scheduled[0].states, self._scheduled[0].counted
+        return self._now()
+
+    def _now(self) -> tuple[list[Any], int]:
         return [cursor.state for cursor in self.cursors], self._next_sample
 
     def set_position(self, states: Sequence[Any], counted: int) -> None:
@@ -191,5 +201,5 @@ class Executor:
 def _int64(values: Any) -> Any:
     array = np.ascontiguousarray(values, np.int64)
     pointer = array.ctypes.data_as(c.POINTER(c.c_int64))
-    pointer._array = array  # keeps the memory as long as the pointer
+    pointer._array = array  # type: ignore[attr-defined]  # keeps the memory as long as the pointer
     return pointer

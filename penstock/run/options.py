@@ -10,7 +10,6 @@ from typing import Any
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.run import checkpoint
 
-
 # What DALI's properties say of arguments that were left out.
 _FILLED_IN = {"exec_dynamic": True, "max_streams": -1, "default_cuda_stream_priority": 0}
 

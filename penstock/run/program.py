@@ -94,7 +94,13 @@ class Program:
         flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
         self.nodes.append(node)
         first = self._library.ps_plan_node(
-            self._handle, op.kernel.encode(), native.ints(inputs), len(inputs), len(node.outputs), self._key(op, seed), flags
+            self._handle,
+            op.kernel.encode(),
+            native.ints(inputs),
+            len(inputs),
+            len(node.outputs),
+            self._key(op, seed),
+            flags,
         )
         if first < 0:
             info = native.last_error()
@@ -103,7 +109,7 @@ class Program:
             self._values[output] = first + output.index
 
     def _key(self, op: Any, seed: int) -> int:
-        """The key of the operator's random numbers: its own seed, or the pipeline's and its rank among those that draw."""
+        """The key of its random numbers: of its own seed, or of the pipeline's and its rank among those that draw."""
         if not op.random:
             return 0
         own = op.seed

@@ -10,10 +10,9 @@ from penstock.run.executor import Executor
 def executor_statistics(executor: Executor) -> dict[str, Any]:
     """Figures since the pipeline was built.
 
-    ``operators``: by node name, ``operator`` (its name in fn), ``samples``, ``setup_s`` (finding shapes; for readers and
-    random numbers all of their work) and ``run_s``, added over all threads. Operators that were fused count as one, by
-    the first of them. ``threads``: for each, ``busy_s`` and ``total_s``. ``memory``: ``held`` and ``peak`` bytes of the
-    pipeline's pools.
+    ``operators``: by node name, ``operator`` (its name in fn), ``samples``, ``setup_s`` (finding shapes) and ``run_s``,
+    added over all threads. Operators that were fused count as one, by the first of them. ``threads``: for each,
+    ``busy_s`` and ``total_s``. ``memory``: ``held`` and ``peak`` bytes of the pipeline's pools.
     """
     held, peak = executor.memory()
     return {

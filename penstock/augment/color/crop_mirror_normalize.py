@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock import types
-from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 from penstock.op import arg, op
+from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
 @op("crop_mirror_normalize", contract="store")

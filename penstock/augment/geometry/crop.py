@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 from penstock.op import op
+from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
 @op("crop", contract="sampler")

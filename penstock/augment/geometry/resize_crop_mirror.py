@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.windows import CropWindowArgs
 from penstock.augment.geometry.resize_args import ResizeArgs
 from penstock.op import arg, op
+from penstock.windows import CropWindowArgs
 
 
 @op("resize_crop_mirror", kernel="resize_crop_mirror", contract="sampler")

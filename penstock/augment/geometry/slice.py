@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.windows import OutOfBoundsArgs, OutputTypeArgs, SliceWindowArgs
 from penstock.op import op
+from penstock.windows import OutOfBoundsArgs, OutputTypeArgs, SliceWindowArgs
 
 
 @op("slice", contract="sampler", inputs=(1, 3))

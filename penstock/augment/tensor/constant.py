@@ -9,6 +9,7 @@ import numpy as np
 from penstock import types
 from penstock.graph.constants import ConstantOp
 from penstock.op import arg, op
+from penstock.types.convert import saturate
 
 
 @op("constant", inputs=0)
@@ -43,13 +44,8 @@ class Constant(ConstantOp):
             raise self.wrong("shape", f"expected 1 or {math.prod(shape)} elements, got {len(data)}")
         if self.layout and len(self.layout) != len(shape):
             raise self.wrong("layout", f"the tensor has {len(shape)} axes")
-        dtype = types.to_numpy_type(self.dtype or (types.FLOAT if self.idata is None else types.INT32))
-        values = np.asarray(data, np.float64 if self.idata is None else np.int64)
-        if np.issubdtype(dtype, np.integer):
-            # Half away from zero, then to the type's range, as everywhere in this library.
-            if self.idata is None:
-                values = np.copysign(np.floor(np.abs(values) + 0.5), values)
-            info = np.iinfo(dtype)
-            values = np.clip(values, info.min, info.max)
-        values = values.astype(dtype)
+        whole = self.fdata is None
+        dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
+        array = np.asarray(data, np.int64 if whole else np.float64)
+        values = saturate(array, np.dtype(types.to_numpy_type(dtype)))
         self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
