@@ -1,4 +1,7 @@
-"""Contestants side by side: each lives in a process of its own, and they take turns, round by round (A B A B)."""
+"""Contestants side by side: each lives in a process of its own, and they take turns, round by round (A B A B).
+
+Whoever has no turn is stopped (SIGSTOP), with all its workers: refilling a queue would cost the others their cores.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,18 +55,24 @@ class Contestant:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
             )
             try:
+                assert process.stdout
+                if not process.stdout.readline():
+                    raise ContestantError(f"{self.who} {self.work}: did not start")
+                os.killpg(process.pid, signal.SIGSTOP)
                 yield process
             except ContestantError as error:
                 errors.seek(0)
                 raise ContestantError(f"{error}\n{errors.read()[-2000:]}") from None
             finally:
-                os.killpg(process.pid, signal.SIGKILL)  # a DataLoader's workers too
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # a DataLoader's workers too
                 process.communicate()
 
     def round(self, process: subprocess.Popen[str], seconds: float) -> None:
         assert process.stdin
         assert process.stdout
         beside = subprocess.Popen([sys.executable, "-c", SPIN]) if self.kind == "beside" else None
+        os.killpg(process.pid, signal.SIGCONT)
         try:
             process.stdin.write(json.dumps({"kind": self.kind, "seconds": seconds}) + "\n")
             process.stdin.flush()
@@ -76,6 +85,7 @@ class Contestant:
                 beside.wait()
         if not answer:
             raise ContestantError(f"{self.who} {self.work}: the process ended")
+        os.killpg(process.pid, signal.SIGSTOP)
         result = json.loads(answer)
         self.rates.append(result["rate"])
         self.peak, self.pss = max(self.peak, result["peak"]), max(self.pss, result["pss"])

@@ -36,9 +36,7 @@ class Bench:
         contestants = [Contestant(name, work, root, batch=batch) for name in who]
         contest(contestants, self.rounds, self.seconds)
         dali = contestants[1]
-        return [
-            [f"{work} {set_name}", c.who, f"{c.rate:.0f}", c.spread, f"{ratio(c, dali):.2f}"] for c in contestants
-        ]
+        return [[f"{work} {set_name}", c.who, f"{c.rate:.0f}", c.spread, f"{ratio(c, dali):.2f}"] for c in contestants]
 
     def rates(self) -> Iterator[str]:
         yield "Images per second, 2 threads (or 2 workers)."
@@ -60,15 +58,17 @@ class Bench:
     def scaling(self) -> Iterator[str]:
         rows = []
         for work in ("train", "val", "decode"):
-            pairs = [Contestant(who, work, photos("420", self.count), n) for who in ("penstock", "dali") for n in (1, 2)]
+            pairs = [
+                Contestant(who, work, photos("420", self.count), n) for who in ("penstock", "dali") for n in (1, 2)
+            ]
             contest(pairs, self.rounds, self.seconds)
             for one, two in (pairs[:2], pairs[2:]):
                 rows.append([work, one.who, f"{one.rate:.0f}", f"{two.rate:.0f}", f"{ratio(two, one):.2f}"])
         yield from table(["work (420)", "who", "1 thread", "2 threads", "times"], rows)
 
     def busy(self) -> Iterator[str]:
-        yield "One loader thread. A second Python thread takes the batches, while a loop of pure Python runs all the time:"
-        yield "in the main thread of the same process, or in another process."
+        yield "One loader thread. A second Python thread takes the batches, while pure Python runs all the time: in the"
+        yield "main thread of the same process, or in another process."
         yield ""
         rows = []
         for who in ("penstock", "dali"):
@@ -105,7 +105,9 @@ class Bench:
         figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
         yield f"PSS of the process through {epochs} epochs of {describe(root)}, PyTorch iterator, batch 128:"
         yield ""
-        yield from table(["epoch", *(str(epoch) for epoch, _ in figures)], [["MB", *(f"{mb:.0f}" for _, mb in figures)]])
+        yield from table(
+            ["epoch", *(str(epoch) for epoch, _ in figures)], [["MB", *(f"{mb:.0f}" for _, mb in figures)]]
+        )
 
 
 def main() -> None:
@@ -113,7 +115,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", help="some of: rates scaling busy imports memory growth (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
     parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
-    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048, and 48 large ones)")
+    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048)")
     options = parser.parse_args()
     bench = Bench(options)
     sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
@@ -127,7 +129,8 @@ def main() -> None:
     chosen = options.sections or list(sections)
     if unknown := set(chosen) - set(sections):
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
-    lines = ["# Penstock on CPUs", "", *machine.describe(), machine.load() + " at the start", ""]
+    about = [*machine.describe(), f"Besides: {machine.load()} at the start"]
+    lines = ["# Penstock on CPUs", "", *(f"- {line}" for line in about), ""]
     for title, body in (sections[name] for name in chosen):
         lines += [f"## {title}", ""]
         print(f"\n## {title}\n", flush=True)
@@ -135,7 +138,7 @@ def main() -> None:
             print(line, flush=True)
             lines.append(line)
         lines.append("")
-    lines.append(machine.load() + " at the end")
+    lines.append(f"At the end: {machine.load()}.")
     if chosen == list(sections) and not options.count:  # a part of the tables never takes the place of all
         RESULT.parent.mkdir(exist_ok=True)
         RESULT.write_text("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""Memory over many epochs of the PyTorch iterator: `python -m bench.growth ROOT EPOCHS` prints (epoch, PSS in MB) pairs."""
+"""`python -m bench.growth ROOT EPOCHS`: memory over epochs of the PyTorch iterator, as (epoch, PSS in MB) pairs."""
 
 from __future__ import annotations
 

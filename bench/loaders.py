@@ -31,7 +31,7 @@ def random_window(random: np.random.Generator, width: int, height: int) -> tuple
     return 0, 0, width, height
 
 
-def shorter_side(width: int, height: int, size: int) -> tuple[int, int]:
+def shorter_side(size: int, width: int, height: int) -> tuple[int, int]:
     scale = size / min(width, height)
     return round(width * scale), round(height * scale)
 
@@ -52,7 +52,7 @@ def pillow_val(path: Path, _: np.random.Generator) -> np.ndarray:
     with Image.open(path) as picture:
         picture = picture.convert("RGB")
     # The window of the picture that becomes the 224x224 in the middle: nothing else is scaled.
-    width, height = shorter_side(*picture.size, 256)
+    width, height = shorter_side(256, *picture.size)
     w, h = 224 / width * picture.width, 224 / height * picture.height
     x, y = (picture.width - w) / 2, (picture.height - h) / 2
     return np.asarray(picture.resize((224, 224), Image.Resampling.BILINEAR, (x, y, x + w, y + h)))
@@ -61,7 +61,9 @@ def pillow_val(path: Path, _: np.random.Generator) -> np.ndarray:
 def _opencv_decode(path: Path) -> np.ndarray:
     import cv2
 
-    return cv2.cvtColor(cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    picture = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR_RGB)
+    assert picture is not None, path
+    return picture
 
 
 def opencv_train(path: Path, random: np.random.Generator) -> np.ndarray:
@@ -77,7 +79,7 @@ def opencv_val(path: Path, _: np.random.Generator) -> np.ndarray:
     import cv2
 
     pixels = _opencv_decode(path)
-    width, height = shorter_side(pixels.shape[1], pixels.shape[0], 256)
+    width, height = shorter_side(256, pixels.shape[1], pixels.shape[0])
     x, y = (width - 224) // 2, (height - 224) // 2
     pixels = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_LINEAR)
     return pixels[y : y + 224, x : x + 224]

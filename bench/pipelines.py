@@ -35,11 +35,11 @@ def make(library: str, work: str, root: str, threads: int, batch: int) -> Any:
     def read(jpegs: Any) -> Any:
         return jpegs
 
-    works: dict[str, Callable[[Any], Any]] = {
-        f.__name__: f for f in (train, random_resized_crop, val, decode, read)
-    }
+    works: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (train, random_resized_crop, val, decode, read)}
 
-    @module.pipeline_def(batch_size=batch, num_threads=threads, device_id=None, prefetch_queue_depth=2)
+    @module.pipeline_def(  # type: ignore[untyped-decorator]
+        batch_size=batch, num_threads=threads, device_id=None, prefetch_queue_depth=2
+    )
     def pipeline() -> Any:
         jpegs, labels = fn.readers.file(file_root=root, random_shuffle=True, name="Reader")
         return works[work](jpegs), labels

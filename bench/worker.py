@@ -1,6 +1,7 @@
 """One contestant in a process of its own: sets up, then times a round whenever it is told to.
 
-Reads one line of JSON per round from standard input and answers with one; see Contestant in bench/contest.py.
+Says "ready", then reads one line of JSON per round from standard input and answers with one; see Contestant in
+bench/contest.py.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def main() -> None:
     settings: dict[str, Any] = json.loads(sys.argv[1])
     next_batch = start(**settings)
     batch: int = settings["batch"]
+    print("ready", flush=True)
     for line in sys.stdin:
         order = json.loads(line)
         if order["kind"] == "plain":

@@ -45,7 +45,7 @@ class Executor {
     std::unique_ptr<Worker> worker;
     std::thread thread;
     bool io = false;
-    std::atomic<int64_t> busy_ns{0};
+    Counter busy_ns;
   };
   void loop(Thread& self);
   std::shared_ptr<Batch> find(bool io);            // a batch with a sample to be taken; oldest first

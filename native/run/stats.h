@@ -1,13 +1,24 @@
 // Where the time went, by operator: counted per worker, added up when asked.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
 namespace ps {
 
+// One thread adds, others may look at any time.
+class Counter {
+ public:
+  void operator+=(int64_t n) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  operator int64_t() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> value_{0};
+};
+
 struct NodeStats {
-  int64_t setup_ns = 0, run_ns = 0, samples = 0;
+  Counter setup_ns, run_ns, samples;
 };
 
 inline int64_t now_ns() {

@@ -105,7 +105,7 @@ void Worker::setup(Batch& batch, const Segment& segment, int sample) {
       }
       node.op->setup(c);
       stats[size_t(n)].setup_ns += now_ns() - start;
-      stats[size_t(n)].samples++;
+      stats[size_t(n)].samples += 1;
       if (node.early) {
         allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
         run_node(n, c);
