@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 import textwrap
@@ -55,7 +56,7 @@ def fill(
 
 def documentation(schema: type[Op]) -> str:
     """The operator's docstring, followed by its arguments."""
-    lines = [textwrap.dedent(schema.__doc__ or "").strip(), "", "Args:"]
+    lines = [inspect.cleandoc(schema.__doc__ or ""), "", "Args:"]
     for a in sorted(schema.arguments.values(), key=lambda a: (not a.required, a.name)):
         notes = [a.kind]
         if a.per_sample:

@@ -22,19 +22,19 @@ def cast(
 ) -> DataNode:
     """Converts elements to another type.
 
-        Floats become integers by rounding to the nearest, halves away from zero. What does not fit becomes the nearest
-        number that does; not-a-number becomes 0. As a boolean, whatever rounds to 0 is False and all else True.
+    Floats become integers by rounding to the nearest, halves away from zero. What does not fit becomes the nearest
+    number that does; not-a-number becomes 0. As a boolean, whatever rounds to 0 is False and all else True.
 
-        Input: a tensor of any shape, layout and numeric type. Output: the same shape and layout, of ``dtype``.
+    Input: a tensor of any shape, layout and numeric type. Output: the same shape and layout, of ``dtype``.
 
-        Errors: OperatorError if ``dtype`` is no numeric type.
+    Errors: OperatorError if ``dtype`` is no numeric type.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.cast(np.float32([0.4, 0.5, -1.5, 300]), dtype=types.UINT8)
-            >>> pipeline().run()[0].at(0).tolist()
-            [0, 1, 0, 255]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.cast(np.float32([0.4, 0.5, -1.5, 300]), dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [0, 1, 0, 255]
 
     Args:
         dtype (dtype, required): Type of the output.
@@ -52,17 +52,17 @@ def cast_like(
 ) -> DataNode:
     """Converts elements of the first input to the second input's type, as ``fn.cast`` does.
 
-        Inputs: a tensor of any shape, layout and numeric type; a tensor whose type, and nothing else, counts.
-        Output: the first input's shape and layout, the second one's type.
+    Inputs: a tensor of any shape, layout and numeric type; a tensor whose type, and nothing else, counts.
+    Output: the first input's shape and layout, the second one's type.
 
-        Errors: OperatorError if one of the types is not numeric.
+    Errors: OperatorError if one of the types is not numeric.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.cast_like(np.float32([0.4, 2.5]), np.int8([0]))
-            >>> pipeline().run()[0].at(0).dtype
-            dtype('int8')
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.cast_like(np.float32([0.4, 2.5]), np.int8([0]))
+        >>> pipeline().run()[0].at(0).dtype
+        dtype('int8')
 
     Args:
     """
@@ -97,17 +97,17 @@ def constant(
 ) -> DataNode:
     """The same tensor for every sample.
 
-        Output: a tensor of ``shape``, or of as many elements as are given; int32 from ``idata``, float from ``fdata``,
-        or ``dtype``. Values are rounded and limited to what the type holds.
+    Output: a tensor of ``shape``, or of as many elements as are given; int32 from ``idata``, float from ``fdata``,
+    or ``dtype``. Values are rounded and limited to what the type holds.
 
-        Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape.
+    Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.constant(idata=[1, 2, 3, 4], shape=[2, 2])
-            >>> pipeline().run()[0].at(1).tolist()
-            [[1, 2], [3, 4]]
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.constant(idata=[1, 2, 3, 4], shape=[2, 2])
+        >>> pipeline().run()[0].at(1).tolist()
+        [[1, 2], [3, 4]]
 
     Args:
         dtype (dtype, default None): Type of the output.
@@ -141,28 +141,28 @@ def crop(
 ) -> DataNode:
     """Cuts a window of a given size out of pictures.
 
-        The window's upper left corner is ``crop_pos_x * (width - crop_w)``, ``crop_pos_y * (height - crop_h)``, rounded; so
-        0 is at the left or top, 0.5 in the middle. Sizes are in pixels; their fractions are cut off.
+    The window's upper left corner is ``crop_pos_x * (width - crop_w)``, ``crop_pos_y * (height - crop_h)``, rounded; so
+    0 is at the left or top, 0.5 in the middle. Sizes are in pixels; their fractions are cut off.
 
-        Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, HW, DHWC, FHWC ...), of any
-        type. Without a layout, three axes are HWC, four DHWC. Each frame of a sequence is cropped alike.
+    Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, HW, DHWC, FHWC ...), of any
+    type. Without a layout, three axes are HWC, four DHWC. Each frame of a sequence is cropped alike.
 
-        Output: the same layout; extents W, H and D become the window's. With ``dtype``, values that do not fit saturate and
-        fractions are cut off.
+    Output: the same layout; extents W, H and D become the window's. With ``dtype``, values that do not fit saturate and
+    fractions are cut off.
 
-        Errors: ArgumentError for ``crop`` together with ``crop_w``, ``crop_h`` or ``crop_d``, and for ``crop_w`` without
-        ``crop_h``; OperatorError, naming the axis, for a window that reaches beyond the input (unless
-        ``out_of_bounds_policy`` allows it), for positions outside 0 to 1 and for layouts without height and width.
+    Errors: ArgumentError for ``crop`` together with ``crop_w``, ``crop_h`` or ``crop_d``, and for ``crop_w`` without
+    ``crop_h``; OperatorError, naming the axis, for a window that reaches beyond the input (unless
+    ``out_of_bounds_policy`` allows it), for positions outside 0 to 1 and for layouts without height and width.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     images = fn.decoders.image(files, device="cpu")
-            ...     return fn.crop(images, crop=[30, 40], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))
-            >>> images, = pipeline().run()
-            >>> images.as_array().shape
-            (2, 30, 40, 3)
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return fn.crop(images, crop=[30, 40], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))
+        >>> images, = pipeline().run()
+        >>> images.as_array().shape
+        (2, 30, 40, 3)
 
     Args:
         crop (numbers, or a node, default None): (height, width) or (depth, height, width); 0: the whole extent.
@@ -217,29 +217,29 @@ def crop_mirror_normalize(
 ) -> DataNode:
     """Crops and mirrors pictures, normalizes their values and puts the axes in another order, in one pass.
 
-        Each value becomes ``scale * (value - mean) / std + shift``, in float32; integers are rounded half away from zero
-        and saturate. The window is that of `crop`; without arguments for it, the whole picture.
+    Each value becomes ``scale * (value - mean) / std + shift``, in float32; integers are rounded half away from zero
+    and saturate. The window is that of `crop`; without arguments for it, the whole picture.
 
-        Input: pictures, volumes or sequences with height, width and channels in the layout (HWC, CHW, DHWC, FHWC ...), of
-        type UINT8, UINT16, INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four DHWC.
+    Input: pictures, volumes or sequences with height, width and channels in the layout (HWC, CHW, DHWC, FHWC ...), of
+    type UINT8, UINT16, INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four DHWC.
 
-        Output: layout ``output_layout``, type ``dtype``; extents W, H and D are the window's.
+    Output: layout ``output_layout``, type ``dtype``; extents W, H and D are the window's.
 
-        Errors: ArgumentError as for `crop`; OperatorError for a window that reaches beyond the input (unless
-        ``out_of_bounds_policy`` allows it), for an ``output_layout`` without just the input's axes, for numbers of
-        ``mean``, ``std`` or ``fill_values`` that do not fit the channels, and for other types of the input.
+    Errors: ArgumentError as for `crop`; OperatorError for a window that reaches beyond the input (unless
+    ``out_of_bounds_policy`` allows it), for an ``output_layout`` without just the input's axes, for numbers of
+    ``mean``, ``std`` or ``fill_values`` that do not fit the channels, and for other types of the input.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     images = fn.decoders.image(files, device="cpu")
-            ...     return fn.crop_mirror_normalize(
-            ...         images, crop=[30, 40], mirror=fn.random.coin_flip(), dtype=types.FLOAT16,
-            ...         mean=[123.7, 116.3, 103.5], std=[58.4, 57.1, 57.4])
-            >>> images, = pipeline().run()
-            >>> images.as_array().shape, images.as_array().dtype
-            ((2, 3, 30, 40), dtype('float16'))
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return fn.crop_mirror_normalize(
+        ...         images, crop=[30, 40], mirror=fn.random.coin_flip(), dtype=types.FLOAT16,
+        ...         mean=[123.7, 116.3, 103.5], std=[58.4, 57.1, 57.4])
+        >>> images, = pipeline().run()
+        >>> images.as_array().shape, images.as_array().dtype
+        ((2, 3, 30, 40), dtype('float16'))
 
     Args:
         crop (numbers, or a node, default None): (height, width) or (depth, height, width); 0: the whole extent.
@@ -306,27 +306,27 @@ class decoders:
     ) -> DataNode:
         """Decodes JPEG and PNG pictures, whatever a file's name says.
 
-            JPEG: baseline, progressive, arithmetic; grayscale, colour, CMYK and YCCK; pixels are those of libjpeg-turbo (exact
-            DCT, interpolated chroma), bit for bit. PNG: 1 to 16 bits, gray, colour, palette, interlaced; transparency is
-            dropped, not blended, but for an alpha channel with ``output_type=types.ANY_DATA``.
+        JPEG: baseline, progressive, arithmetic; grayscale, colour, CMYK and YCCK; pixels are those of libjpeg-turbo (exact
+        DCT, interpolated chroma), bit for bit. PNG: 1 to 16 bits, gray, colour, palette, interlaced; transparency is
+        dropped, not blended, but for an alpha channel with ``output_type=types.ANY_DATA``.
 
-            Input: the bytes of a file, uint8 of shape ``(size,)``.
+        Input: the bytes of a file, uint8 of shape ``(size,)``.
 
-            Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (1 to 4;
-            a palette counts as 3).
+        Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (1 to 4;
+        a palette counts as 3).
 
-            Errors: DecodeError for files that are no picture, broken or cut off, and for pictures of more pixels than
-            ``PENSTOCK_MAX_PIXELS`` (an environment variable; 2**29 unless set). Damage that libjpeg only warns about is not an
-            error.
+        Errors: DecodeError for files that are no picture, broken or cut off, and for pictures of more pixels than
+        ``PENSTOCK_MAX_PIXELS`` (an environment variable; 2**29 unless set). Damage that libjpeg only warns about is not an
+        error.
 
-            Example:
-                >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-                ... def pipeline():
-                ...     files, labels = fn.readers.file(file_root=photos)
-                ...     return fn.decoders.image(files, output_type=types.RGB)
-                >>> images, = pipeline().run()
-                >>> images.layout(), images.dtype
-                ('HWC', DALIDataType.UINT8)
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     files, labels = fn.readers.file(file_root=photos)
+            ...     return fn.decoders.image(files, output_type=types.RGB)
+            >>> images, = pipeline().run()
+            >>> images.layout(), images.dtype
+            ('HWC', DALIDataType.UINT8)
 
         Args:
             adjust_orientation (boolean, default True): Turn pictures upright by their EXIF orientation.
@@ -409,19 +409,19 @@ class decoders:
     ) -> DataNode:
         """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `crop`.
 
-            Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and
-            width. The window is that of the upright picture, after EXIF rotation.
+        Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and
+        width. The window is that of the upright picture, after EXIF rotation.
 
-            Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
+        Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
 
-            Example:
-                >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-                ... def pipeline():
-                ...     files, labels = fn.readers.file(file_root=photos)
-                ...     return fn.decoders.image_crop(files, crop=(60, 80), crop_pos_x=0.0)
-                >>> images, = pipeline().run()
-                >>> images.shape()[0]
-                (60, 80, 3)
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     files, labels = fn.readers.file(file_root=photos)
+            ...     return fn.decoders.image_crop(files, crop=(60, 80), crop_pos_x=0.0)
+            >>> images, = pipeline().run()
+            >>> images.shape()[0]
+            (60, 80, 3)
 
         Args:
             adjust_orientation (boolean, default True): Turn pictures upright by their EXIF orientation.
@@ -501,23 +501,23 @@ class decoders:
     ) -> DataNode:
         """Decodes a random window of each picture and no more than it needs: the crop of Inception-style training.
 
-            An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or
-            ``num_attempts`` is used up and the largest one that is allowed is taken; then its place.
+        An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or
+        ``num_attempts`` is used up and the largest one that is allowed is taken; then its place.
 
-            Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and
-            width. The window is that of the upright picture, after EXIF rotation.
+        Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and
+        width. The window is that of the upright picture, after EXIF rotation.
 
-            Errors: DecodeError as `decoders.image`; ArgumentError for ranges that are none.
+        Errors: DecodeError as `decoders.image`; ArgumentError for ranges that are none.
 
-            Example:
-                >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     files, labels = fn.readers.file(file_root=photos)
-                ...     return fn.decoders.image_random_crop(files, random_area=(0.25, 0.25), random_aspect_ratio=(1.0, 1.0))
-                >>> images, = pipeline().run()
-                >>> height, width, channels = images.shape()[0]
-                >>> height == width
-                True
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     files, labels = fn.readers.file(file_root=photos)
+            ...     return fn.decoders.image_random_crop(files, random_area=(0.25, 0.25), random_aspect_ratio=(1.0, 1.0))
+            >>> images, = pipeline().run()
+            >>> height, width, channels = images.shape()[0]
+            >>> height == width
+            True
 
         Args:
             adjust_orientation (boolean, default True): Turn pictures upright by their EXIF orientation.
@@ -601,21 +601,21 @@ class decoders:
     ) -> DataNode:
         """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `slice`.
 
-            Inputs: the bytes of a file, uint8 of shape ``(size,)``; and, unless ``start``, ``end`` and so on are given, the
-            window's anchor and shape: 1-D, one value for each of ``axes`` (x, then y, unless said otherwise), FLOAT as shares
-            of the picture or whole numbers of pixels. Output: as `decoders.image`'s, of the window's height and width. The
-            window is that of the upright picture, after EXIF rotation.
+        Inputs: the bytes of a file, uint8 of shape ``(size,)``; and, unless ``start``, ``end`` and so on are given, the
+        window's anchor and shape: 1-D, one value for each of ``axes`` (x, then y, unless said otherwise), FLOAT as shares
+        of the picture or whole numbers of pixels. Output: as `decoders.image`'s, of the window's height and width. The
+        window is that of the upright picture, after EXIF rotation.
 
-            Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
+        Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
 
-            Example:
-                >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-                ... def pipeline():
-                ...     files, labels = fn.readers.file(file_root=photos)
-                ...     return fn.decoders.image_slice(files, start=(20, 10), shape=(80, 60))
-                >>> images, = pipeline().run()
-                >>> images.shape()[0]
-                (60, 80, 3)
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     files, labels = fn.readers.file(file_root=photos)
+            ...     return fn.decoders.image_slice(files, start=(20, 10), shape=(80, 60))
+            >>> images, = pipeline().run()
+            >>> images.shape()[0]
+            (60, 80, 3)
 
         Args:
             adjust_orientation (boolean, default True): Turn pictures upright by their EXIF orientation.
@@ -677,20 +677,20 @@ def expand_dims(
 ) -> DataNode:
     """Puts in axes of extent 1. Nothing is copied.
 
-        Input: a tensor of any type. Output: the same elements with new axes; it has a layout only if ``new_axis_names``
-        are given.
+    Input: a tensor of any type. Output: the same elements with new axes; it has a layout only if ``new_axis_names``
+    are given.
 
-        Errors: ArgumentError for axes that are negative or given twice, or a wrong number of names; OperatorError for axes
-        beyond the output's last, or for names where the input has no layout.
+    Errors: ArgumentError for axes that are negative or given twice, or a wrong number of names; OperatorError for axes
+    beyond the output's last, or for names where the input has no layout.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     plane = types.Constant(np.zeros((4, 6), np.uint8), layout="HW")
-            ...     return fn.expand_dims(plane, axes=[0, 3], new_axis_names="FC")
-            >>> expanded, = pipeline().run()
-            >>> expanded.at(0).shape, expanded.layout()
-            ((1, 4, 6, 1), 'FHWC')
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     plane = types.Constant(np.zeros((4, 6), np.uint8), layout="HW")
+        ...     return fn.expand_dims(plane, axes=[0, 3], new_axis_names="FC")
+        >>> expanded, = pipeline().run()
+        >>> expanded.at(0).shape, expanded.layout()
+        ((1, 4, 6, 1), 'FHWC')
 
     Args:
         axes (integers, required): Where the new axes are in the output.
@@ -910,22 +910,22 @@ def flip(
 ) -> DataNode:
     """Turns pictures round: left to right, top to bottom, and volumes front to back.
 
-        Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, DHWC, FHWC ...), of any type.
-        Without a layout, three axes are HWC, four FHWC. Each frame of a sequence is flipped alike.
+    Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, DHWC, FHWC ...), of any type.
+    Without a layout, three axes are HWC, four FHWC. Each frame of a sequence is flipped alike.
 
-        Output: the same shape, type and layout.
+    Output: the same shape, type and layout.
 
-        Errors: OperatorError for layouts without height and width.
+    Errors: OperatorError for layouts without height and width.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     images = fn.decoders.image(files, device="cpu")
-            ...     return images, fn.flip(images, horizontal=fn.random.coin_flip(probability=1.0))
-            >>> images, flipped = pipeline().run()
-            >>> bool((images.at(0)[:, ::-1] == flipped.at(0)).all())
-            True
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return images, fn.flip(images, horizontal=fn.random.coin_flip(probability=1.0))
+        >>> images, flipped = pipeline().run()
+        >>> bool((images.at(0)[:, ::-1] == flipped.at(0)).all())
+        True
 
     Args:
         depthwise (integer, or a node, default 0): Whether to flip front to back, of volumes: 0 or another number.
@@ -946,16 +946,16 @@ def full(
 ) -> DataNode:
     """Fills a tensor with a value, or with a smaller tensor again and again (by NumPy's rules of broadcasting).
 
-        Input: the value. Output: its type, ``shape`` (default: the value's own) and ``layout``.
+    Input: the value. Output: its type, ``shape`` (default: the value's own) and ``layout``.
 
-        Errors: OperatorError if the value's shape can't be broadcast to ``shape``, or the layout does not fit it.
+    Errors: OperatorError if the value's shape can't be broadcast to ``shape``, or the layout does not fit it.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.full(np.int32([1, 2]), shape=[2, 2])
-            >>> pipeline().run()[0].at(0).tolist()
-            [[1, 2], [1, 2]]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.full(np.int32([1, 2]), shape=[2, 2])
+        >>> pipeline().run()[0].at(0).tolist()
+        [[1, 2], [1, 2]]
 
     Args:
         layout (layout, default None): The output's layout.
@@ -974,16 +974,16 @@ def full_like(
 ) -> DataNode:
     """Fills a tensor like another one with a value, or with a smaller tensor again and again.
 
-        Inputs: a tensor; the value, which is converted as by ``fn.cast``. Output: the first input's shape, type and layout.
+    Inputs: a tensor; the value, which is converted as by ``fn.cast``. Output: the first input's shape, type and layout.
 
-        Errors: OperatorError if the value's shape can't be broadcast to the first input's.
+    Errors: OperatorError if the value's shape can't be broadcast to the first input's.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.full_like(np.zeros((1, 2), np.uint8), 7)
-            >>> pipeline().run()[0].at(0).tolist()
-            [[7, 7]]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.full_like(np.zeros((1, 2), np.uint8), 7)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[7, 7]]
 
     Args:
     """
@@ -1162,16 +1162,16 @@ def ones(
 ) -> DataNode:
     """Makes a tensor of ones.
 
-        Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
+    Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
 
-        Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.ones(shape=[3], dtype=types.UINT8)
-            >>> pipeline().run()[0].at(0).tolist()
-            [1, 1, 1]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.ones(shape=[3], dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [1, 1, 1]
 
     Args:
         dtype (dtype, default DALIDataType.INT32): Type of the output.
@@ -1191,16 +1191,16 @@ def ones_like(
 ) -> DataNode:
     """Makes a tensor of ones like another one.
 
-        Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
+    Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
 
-        Errors: none of its own.
+    Errors: none of its own.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.ones_like(np.float32([[1, 2]]), dtype=types.INT8)
-            >>> pipeline().run()[0].at(0).tolist()
-            [[1, 1]]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.ones_like(np.float32([[1, 2]]), dtype=types.INT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[1, 1]]
 
     Args:
         dtype (dtype, default None): Type of the output. Default: the input's.
@@ -1220,19 +1220,19 @@ def peek_image_shape(
 ) -> DataNode:
     """Reads the shape that `decoders.image` would give from the file's header.
 
-        Input: the bytes of a file, uint8 of shape ``(size,)``. Output: (height, width, channels), of shape ``(3,)`` and
-        type ``dtype``.
+    Input: the bytes of a file, uint8 of shape ``(size,)``. Output: (height, width, channels), of shape ``(3,)`` and
+    type ``dtype``.
 
-        Errors: DecodeError for files that are no picture, or broken in the header.
+    Errors: DecodeError for files that are no picture, or broken in the header.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     return fn.peek_image_shape(files), fn.decoders.image(files)
-            >>> shapes, images = pipeline().run()
-            >>> tuple(shapes.as_array()[0]) == images.shape()[0]
-            True
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     return fn.peek_image_shape(files), fn.decoders.image(files)
+        >>> shapes, images = pipeline().run()
+        >>> tuple(shapes.as_array()[0]) == images.shape()[0]
+        True
 
     Args:
         adjust_orientation (boolean, default True): Whether the picture would be turned upright by its EXIF
@@ -1259,18 +1259,18 @@ class random:
     ) -> DataNode:
         """Draws numbers from 0 to 1 of a beta distribution, such as weights for mixing two pictures.
 
-            Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
+        Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
 
-            Errors: ArgumentError for a type that is neither FLOAT nor FLOAT64; OperatorError if ``alpha`` or ``beta`` is not
-            above 0, or for a shape given twice or negative.
+        Errors: ArgumentError for a type that is neither FLOAT nor FLOAT64; OperatorError if ``alpha`` or ``beta`` is not
+        above 0, or for a shape given twice or negative.
 
-            Example:
-                >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     return fn.random.beta(alpha=0.2, beta=0.2)
-                >>> drawn = pipeline().run()[0].as_array()
-                >>> bool(((drawn >= 0) & (drawn <= 1)).all())
-                True
+        Example:
+            >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     return fn.random.beta(alpha=0.2, beta=0.2)
+            >>> drawn = pipeline().run()[0].as_array()
+            >>> bool(((drawn >= 0) & (drawn <= 1)).all())
+            True
 
         Args:
             alpha (number, or a node, default 1.0): First parameter of the distribution, above 0.
@@ -1297,19 +1297,19 @@ class random:
     ) -> DataNode:
         """Draws elements of a list, or rows of a tensor (slices along its first axis), each from all of them.
 
-            Inputs: the list or tensor, or a whole number n that stands for 0 to n - 1; optionally, a tensor whose shape
-            ``shape`` gets. Output: the input's type; ``shape``, followed by the shape of a row. It has the input's layout if
-            ``shape`` has one element, and the layout of a row if there is no ``shape``.
+        Inputs: the list or tensor, or a whole number n that stands for 0 to n - 1; optionally, a tensor whose shape
+        ``shape`` gets. Output: the input's type; ``shape``, followed by the shape of a row. It has the input's layout if
+        ``shape`` has one element, and the layout of a row if there is no ``shape``.
 
-            Errors: OperatorError if there is nothing to choose from, for a single number that is not whole, for probabilities
-            that are not from 0 to 1, are too few or too many, or do not add up to 1.
+        Errors: OperatorError if there is nothing to choose from, for a single number that is not whole, for probabilities
+        that are not from 0 to 1, are too few or too many, or do not add up to 1.
 
-            Example:
-                >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     return fn.random.choice([10, 20, 30], p=[0.0, 1.0, 0.0], shape=[4])
-                >>> pipeline().run()[0].at(0).tolist()
-                [20, 20, 20, 20]
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     return fn.random.choice([10, 20, 30], p=[0.0, 1.0, 0.0], shape=[4])
+            >>> pipeline().run()[0].at(0).tolist()
+            [20, 20, 20, 20]
 
         Args:
             p (numbers, or a node, default None): Probability of each element, adding up to 1. Default: all the same.
@@ -1334,16 +1334,16 @@ class random:
     ) -> DataNode:
         """Draws ones with a given probability, and zeros otherwise.
 
-            Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
+        Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
 
-            Errors: OperatorError for a shape given twice or negative.
+        Errors: OperatorError for a shape given twice or negative.
 
-            Example:
-                >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     return fn.random.coin_flip(probability=1.0)
-                >>> pipeline().run()[0].as_array().tolist()
-                [1, 1, 1, 1]
+        Example:
+            >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     return fn.random.coin_flip(probability=1.0)
+            >>> pipeline().run()[0].as_array().tolist()
+            [1, 1, 1, 1]
 
         Args:
             dtype (dtype, default DALIDataType.INT32): Type of the output.
@@ -1370,16 +1370,16 @@ class random:
     ) -> DataNode:
         """Draws numbers of a normal distribution; of an integer type, they are rounded.
 
-            Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
+        Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
 
-            Errors: OperatorError for a shape given twice or negative.
+        Errors: OperatorError for a shape given twice or negative.
 
-            Example:
-                >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     return fn.random.normal(mean=100, stddev=2, shape=[1000])
-                >>> bool(99 < pipeline().run()[0].as_array().mean() < 101)
-                True
+        Example:
+            >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     return fn.random.normal(mean=100, stddev=2, shape=[1000])
+            >>> bool(99 < pipeline().run()[0].as_array().mean() < 101)
+            True
 
         Args:
             dtype (dtype, default DALIDataType.FLOAT): Type of the output.
@@ -1407,20 +1407,20 @@ class random:
     ) -> DataNode:
         """Draws numbers uniformly from an interval, or from a list.
 
-            Of an integer type, they are drawn between the interval's ends without their fractions and then rounded, so that
-            both ends come up half as often as the numbers between; use ``fn.random.choice`` for dice.
+        Of an integer type, they are drawn between the interval's ends without their fractions and then rounded, so that
+        both ends come up half as often as the numbers between; use ``fn.random.choice`` for dice.
 
-            Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
+        Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
 
-            Errors: OperatorError if the interval is empty, if there are no values, or for a shape given twice or negative.
+        Errors: OperatorError if the interval is empty, if there are no values, or for a shape given twice or negative.
 
-            Example:
-                >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
-                ... def pipeline():
-                ...     return fn.random.uniform(range=[20.0, 30.0], shape=[2])
-                >>> drawn = pipeline().run()[0].as_array()
-                >>> drawn.shape, bool(((drawn >= 20) & (drawn < 30)).all())
-                ((4, 2), True)
+        Example:
+            >>> @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
+            ... def pipeline():
+            ...     return fn.random.uniform(range=[20.0, 30.0], shape=[2])
+            >>> drawn = pipeline().run()[0].as_array()
+            >>> drawn.shape, bool(((drawn >= 20) & (drawn < 30)).all())
+            ((4, 2), True)
 
         Args:
             dtype (dtype, default DALIDataType.FLOAT): Type of the output.
@@ -1447,21 +1447,21 @@ def random_crop_generator(
 ) -> Any:
     """Draws the windows of `decoders.image_random_crop`, for use by `slice` or `decoders.image_slice`.
 
-        Input: a picture's shape, ``(H, W)`` or ``(H, W, C)``, as 1-D whole numbers: `peek_image_shape` gives it.
+    Input: a picture's shape, ``(H, W)`` or ``(H, W, C)``, as 1-D whole numbers: `peek_image_shape` gives it.
 
-        Outputs: the window's anchor (y, x) and its shape (height, width), each int32 of shape ``(2,)``.
+    Outputs: the window's anchor (y, x) and its shape (height, width), each int32 of shape ``(2,)``.
 
-        Errors: OperatorError where the input is no shape; ArgumentError for ranges that are none.
+    Errors: OperatorError where the input is no shape; ArgumentError for ranges that are none.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     anchor, shape = fn.random_crop_generator(fn.peek_image_shape(files), random_area=(0.5, 1.0))
-            ...     return fn.decoders.image_slice(files, anchor, shape, axes=(0, 1)), shape
-            >>> images, shapes = pipeline().run()
-            >>> images.shape()[0][:2] == tuple(shapes.as_array()[0])
-            True
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     anchor, shape = fn.random_crop_generator(fn.peek_image_shape(files), random_area=(0.5, 1.0))
+        ...     return fn.decoders.image_slice(files, anchor, shape, axes=(0, 1)), shape
+        >>> images, shapes = pipeline().run()
+        >>> images.shape()[0][:2] == tuple(shapes.as_array()[0])
+        True
 
     Args:
         num_attempts (integer, default 10): How often a window may be drawn that does not fit.
@@ -1495,22 +1495,22 @@ def random_resized_crop(
 ) -> DataNode:
     """Cuts a random window out of each picture and resizes it: the crop of Inception-style training.
 
-        An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or
-        ``num_attempts`` is used up and the largest one that is allowed is taken; then its place. The frames of a video
-        share one window.
+    An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or
+    ``num_attempts`` is used up and the largest one that is allowed is taken; then its place. The frames of a video
+    share one window.
 
-        Input: as `resize`'s, but no volumes. Output: ``size`` pixels, otherwise as `resize`'s.
+    Input: as `resize`'s, but no volumes. Output: ``size`` pixels, otherwise as `resize`'s.
 
-        Errors: ArgumentError for ranges that are none; OperatorError for other types and layouts.
+    Errors: ArgumentError for ranges that are none; OperatorError for other types and layouts.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     return fn.random_resized_crop(fn.decoders.image(files), size=(224, 192))
-            >>> images, = pipeline().run()
-            >>> images.shape()
-            [(224, 192, 3), (224, 192, 3)]
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     return fn.random_resized_crop(fn.decoders.image(files), size=(224, 192))
+        >>> images, = pipeline().run()
+        >>> images.shape()
+        [(224, 192, 3), (224, 192, 3)]
 
     Args:
         size (integers, required): Extents of the output: (height, width), or one number for both.
@@ -1568,21 +1568,21 @@ class readers:
     ) -> Any:
         """Reads files and their labels.
 
-            The files come from one of three places: ``file_root`` with one sub-folder per class (a file's label is its
-            folder's rank), ``file_list`` (a text file of lines "name label"), or ``files`` with ``labels``.
+        The files come from one of three places: ``file_root`` with one sub-folder per class (a file's label is its
+        folder's rank), ``file_list`` (a text file of lines "name label"), or ``files`` with ``labels``.
 
-            Outputs: the files' bytes, uint8 of shape ``(size,)``, and the labels, int32 of shape ``(1,)``.
+        Outputs: the files' bytes, uint8 of shape ``(size,)``, and the labels, int32 of shape ``(1,)``.
 
-            Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for folders, lists or
-            files that cannot be read, naming them.
+        Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for folders, lists or
+        files that cannot be read, naming them.
 
-            Example:
-                >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-                ... def pipeline():
-                ...     return tuple(fn.readers.file(file_root=photos, name="Reader"))
-                >>> files, labels = pipeline().run()
-                >>> labels.as_array().shape
-                (2, 1)
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return tuple(fn.readers.file(file_root=photos, name="Reader"))
+            >>> files, labels = pipeline().run()
+            >>> labels.as_array().shape
+            (2, 1)
 
         Args:
             case_sensitive_filter (boolean, default False): Whether patterns tell upper from lower case.
@@ -1634,18 +1634,18 @@ def reinterpret(
 ) -> DataNode:
     """Takes the input's bytes for elements of another type. Nothing is copied or converted.
 
-        Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
-        Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
 
-        Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
-        the input's bytes, or the layout does not fit it.
+    Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
+    the input's bytes, or the layout does not fit it.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.reinterpret(np.uint8([1, 0, 2, 1]), dtype=types.UINT16)
-            >>> pipeline().run()[0].at(0).tolist()
-            [1, 258]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.reinterpret(np.uint8([1, 0, 2, 1]), dtype=types.UINT16)
+        >>> pipeline().run()[0].at(0).tolist()
+        [1, 258]
 
     Args:
         dtype (dtype, default None): Type of the output's elements. Default: the input's.
@@ -1675,19 +1675,19 @@ def reshape(
 ) -> DataNode:
     """Gives the elements another shape, another layout, or both. Nothing is copied.
 
-        Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
-        Output: the same elements in the same order.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Output: the same elements in the same order.
 
-        Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
-        the input's elements, or the layout does not fit it.
+    Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
+    the input's elements, or the layout does not fit it.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.reshape(np.zeros((4, 6), np.uint8), shape=[2, -1, 3], layout="HWC")
-            >>> shaped, = pipeline().run()
-            >>> shaped.at(0).shape, shaped.layout()
-            ((2, 4, 3), 'HWC')
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.reshape(np.zeros((4, 6), np.uint8), shape=[2, -1, 3], layout="HWC")
+        >>> shaped, = pipeline().run()
+        >>> shaped.at(0).shape, shaped.layout()
+        ((2, 4, 3), 'HWC')
 
     Args:
         layout (layout, default None): The output's layout, one letter per axis, or '' for none. Default: the
@@ -1732,26 +1732,26 @@ def resize(
 ) -> Any:
     """Resizes pictures, videos and volumes.
 
-        Input: uint8, int16, uint16 or float32; the layout is one of HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC, CDHW and the
-        like (without a layout: HWC, FHWC or FDHWC by the number of axes). Any number of channels; frames are resized alike.
+    Input: uint8, int16, uint16 or float32; the layout is one of HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC, CDHW and the
+    like (without a layout: HWC, FHWC or FDHWC by the number of axes). Any number of channels; frames are resized alike.
 
-        Output: the same type, or float32 with ``dtype=types.FLOAT``; the layout stays. Integers are rounded to the
-        nearest and saturate. With ``save_attrs`` a second output holds the input's extents, int32 of shape ``(2,)``
-        (height, width) or ``(3,)`` (depth, height, width).
+    Output: the same type, or float32 with ``dtype=types.FLOAT``; the layout stays. Integers are rounded to the
+    nearest and saturate. With ``save_attrs`` a second output holds the input's extents, int32 of shape ``(2,)``
+    (height, width) or ``(3,)`` (depth, height, width).
 
-        Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
-        empty input stays empty.
+    Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
+    empty input stays empty.
 
-        Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
+    Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     return fn.resize(fn.decoders.image(files), resize_x=224, resize_y=160)
-            >>> images, = pipeline().run()
-            >>> images.shape()
-            [(160, 224, 3), (160, 224, 3)]
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     return fn.resize(fn.decoders.image(files), resize_x=224, resize_y=160)
+        >>> images, = pipeline().run()
+        >>> images.shape()
+        [(160, 224, 3), (160, 224, 3)]
 
     Args:
         antialias (boolean, default True): When shrinking, filters grow with the scale so that every input pixel
@@ -1833,21 +1833,21 @@ def resize_crop_mirror(
 ) -> DataNode:
     """Resizes, cuts a window out of the result, and mirrors that. Only what the window shows is computed.
 
-        Input, output and sizes are as `resize`'s, and the window is as `crop`'s. A window that reaches beyond the resized
-        picture shows more of the input, whose border pixels are repeated there.
+    Input, output and sizes are as `resize`'s, and the window is as `crop`'s. A window that reaches beyond the resized
+    picture shows more of the input, whose border pixels are repeated there.
 
-        Errors: ArgumentError unless the size is given in exactly one way, or if ``crop`` and ``crop_w`` are both given;
-        OperatorError for other types and layouts.
+    Errors: ArgumentError unless the size is given in exactly one way, or if ``crop`` and ``crop_w`` are both given;
+    OperatorError for other types and layouts.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     images = fn.decoders.image(files)
-            ...     return fn.resize_crop_mirror(images, resize_shorter=256, crop=(224, 224), mirror=fn.random.coin_flip())
-            >>> images, = pipeline().run()
-            >>> images.shape()
-            [(224, 224, 3), (224, 224, 3)]
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files)
+        ...     return fn.resize_crop_mirror(images, resize_shorter=256, crop=(224, 224), mirror=fn.random.coin_flip())
+        >>> images, = pipeline().run()
+        >>> images.shape()
+        [(224, 224, 3), (224, 224, 3)]
 
     Args:
         antialias (boolean, default True): When shrinking, filters grow with the scale so that every input pixel
@@ -1928,32 +1928,32 @@ def slice(
 ) -> DataNode:
     """Cuts a part out of tensors, along some of their axes.
 
-        The part is told by ``start`` or ``rel_start`` (default 0) and one of ``end``, ``rel_end``, ``shape`` and
-        ``rel_shape`` (default: the input's end), each with one value per axis, or one for all. ``rel_`` means shares of the
-        extent; the results are rounded. Which axes, and in which order, ``axes`` or ``axis_names`` tell: by default, width
-        and height. An empty list of one sample leaves that argument out for it.
+    The part is told by ``start`` or ``rel_start`` (default 0) and one of ``end``, ``rel_end``, ``shape`` and
+    ``rel_shape`` (default: the input's end), each with one value per axis, or one for all. ``rel_`` means shares of the
+    extent; the results are rounded. Which axes, and in which order, ``axes`` or ``axis_names`` tell: by default, width
+    and height. An empty list of one sample leaves that argument out for it.
 
-        Or by two more inputs, ``anchor`` and ``shape``, with one value per axis: integers count elements; floats are shares
-        of the extent, unless ``normalized_anchor`` or ``normalized_shape`` is False.
+    Or by two more inputs, ``anchor`` and ``shape``, with one value per axis: integers count elements; floats are shares
+    of the extent, unless ``normalized_anchor`` or ``normalized_shape`` is False.
 
-        Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape.
+    Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape.
 
-        Output: the same layout; the extents of the axes become the part's. With ``dtype``, values that do not fit saturate
-        and fractions are cut off.
+    Output: the same layout; the extents of the axes become the part's. With ``dtype``, values that do not fit saturate
+    and fractions are cut off.
 
-        Errors: ArgumentError for arguments that exclude each other; OperatorError, naming the axis, for a part that reaches
-        beyond the input (unless ``out_of_bounds_policy`` allows it) or ends before it starts, for axes that the input does
-        not have, and for numbers of values that do not fit the axes.
+    Errors: ArgumentError for arguments that exclude each other; OperatorError, naming the axis, for a part that reaches
+    beyond the input (unless ``out_of_bounds_policy`` allows it) or ends before it starts, for axes that the input does
+    not have, and for numbers of values that do not fit the axes.
 
-        Example:
-            >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     files, labels = fn.readers.file(file_root=photos)
-            ...     images = fn.decoders.image(files, device="cpu")
-            ...     return fn.slice(images, start=[8, 4], shape=[40, 30]), fn.slice(files, start=0, end=2, axes=0)
-            >>> images, magic = pipeline().run()
-            >>> images.as_array().shape, magic.as_array().shape
-            ((2, 30, 40, 3), (2, 2))
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return fn.slice(images, start=[8, 4], shape=[40, 30]), fn.slice(files, start=0, end=2, axes=0)
+        >>> images, magic = pipeline().run()
+        >>> images.as_array().shape, magic.as_array().shape
+        ((2, 30, 40, 3), (2, 2))
 
     Args:
         axes (integers, or a node, default [1, 0]): The axes by number, in the order of the other arguments; none:
@@ -1992,18 +1992,18 @@ def squeeze(
 ) -> DataNode:
     """Takes out axes of extent 1. Nothing is copied.
 
-        Input: a tensor of any type. Output: the same elements without these axes, in the shape as in the layout.
+    Input: a tensor of any type. Output: the same elements without these axes, in the shape as in the layout.
 
-        Errors: ArgumentError if not just one of ``axes`` and ``axis_names`` is given; OperatorError if an axis is not
-        there, is named twice, or is not of extent 1.
+    Errors: ArgumentError if not just one of ``axes`` and ``axis_names`` is given; OperatorError if an axis is not
+    there, is named twice, or is not of extent 1.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.squeeze(types.Constant(np.zeros((4, 6, 1), np.uint8), layout="HWC"), axis_names="C")
-            >>> squeezed, = pipeline().run()
-            >>> squeezed.at(0).shape, squeezed.layout()
-            ((4, 6), 'HW')
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.squeeze(types.Constant(np.zeros((4, 6, 1), np.uint8), layout="HWC"), axis_names="C")
+        >>> squeezed, = pipeline().run()
+        >>> squeezed.at(0).shape, squeezed.layout()
+        ((4, 6), 'HW')
 
     Args:
         axes (integers, or a node, default None): The axes; negative ones count from the end.
@@ -2024,20 +2024,20 @@ def transpose(
 ) -> DataNode:
     """Puts axes into another order.
 
-        Input: a tensor of any shape and type. Output: a tensor of the same type; its axis ``i`` is the input's axis
-        ``perm[i]``, and likewise in the layout, unless ``transpose_layout`` or ``output_layout`` say otherwise.
+    Input: a tensor of any shape and type. Output: a tensor of the same type; its axis ``i`` is the input's axis
+    ``perm[i]``, and likewise in the layout, unless ``transpose_layout`` or ``output_layout`` say otherwise.
 
-        Errors: ArgumentError if ``perm`` is no permutation; OperatorError if it does not have one element per axis of the
-        input, or if ``output_layout`` has not.
+    Errors: ArgumentError if ``perm`` is no permutation; OperatorError if it does not have one element per axis of the
+    input, or if ``output_layout`` has not.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     picture = types.Constant(np.zeros((4, 6, 3), np.uint8), layout="HWC")
-            ...     return fn.transpose(picture, perm=[2, 0, 1])
-            >>> planes, = pipeline().run()
-            >>> planes.at(0).shape, planes.layout()
-            ((3, 4, 6), 'CHW')
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     picture = types.Constant(np.zeros((4, 6, 3), np.uint8), layout="HWC")
+        ...     return fn.transpose(picture, perm=[2, 0, 1])
+        >>> planes, = pipeline().run()
+        >>> planes.at(0).shape, planes.layout()
+        ((3, 4, 6), 'CHW')
 
     Args:
         output_layout (layout, default None): The output's layout.
@@ -2076,16 +2076,16 @@ def zeros(
 ) -> DataNode:
     """Makes a tensor of zeros.
 
-        Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
+    Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
 
-        Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.zeros(shape=[3], dtype=types.UINT8)
-            >>> pipeline().run()[0].at(0).tolist()
-            [0, 0, 0]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.zeros(shape=[3], dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [0, 0, 0]
 
     Args:
         dtype (dtype, default DALIDataType.INT32): Type of the output.
@@ -2105,16 +2105,16 @@ def zeros_like(
 ) -> DataNode:
     """Makes a tensor of zeros like another one.
 
-        Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
+    Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
 
-        Errors: none of its own.
+    Errors: none of its own.
 
-        Example:
-            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-            ... def pipeline():
-            ...     return fn.zeros_like(np.float32([[1, 2]]))
-            >>> pipeline().run()[0].at(0).tolist()
-            [[0.0, 0.0]]
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.zeros_like(np.float32([[1, 2]]))
+        >>> pipeline().run()[0].at(0).tolist()
+        [[0.0, 0.0]]
 
     Args:
         dtype (dtype, default None): Type of the output. Default: the input's.

@@ -15,11 +15,13 @@ from tools.photographs import Style, write_folder
 
 @pytest.fixture(scope="session")
 def dali_extra() -> Path:
-    """DALI's repository of test media; tests which need it are skipped where it is missing."""
-    folder = os.environ.get("DALI_EXTRA_PATH")
-    if not folder or not Path(folder).is_dir():
+    """DALI's repository of test media: where DALI_EXTRA_PATH says, or in a folder beside this checkout."""
+    named = os.environ.get("DALI_EXTRA_PATH")
+    nearby = Path(__file__).resolve().parents[2].glob("*/DALI_extra")
+    folder = Path(named) if named else next(nearby, None)
+    if folder is None or not folder.is_dir():
         pytest.skip("needs the media of DALI_extra: set DALI_EXTRA_PATH to a checkout of it")
-    return Path(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

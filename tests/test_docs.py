@@ -42,7 +42,7 @@ def test_example_runs(example: doctest.DocTest, photographs: Path, tmp_path: Pat
     folders = {"photos": str(photographs), "folder": str(tmp_path)}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
+    doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
     assert not said, "".join(said)
 
 

@@ -41,10 +41,18 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
  private:
   friend class Buffer;
+  struct Unused {
+    void* data;
+    uint64_t since;                    // how many takes there had been when it came back
+  };
   void give_back(void* data, size_t capacity);
+  void note_use();
   std::mutex mutex_;
-  std::multimap<size_t, void*> unused_;
+  std::multimap<size_t, Unused> unused_;
   size_t unused_bytes_ = 0, held_ = 0, peak_ = 0;
+  // The most in use at a time during the current stretch of takes, and during the one before.
+  size_t most_now_ = 0, most_before_ = 0;
+  uint64_t takes_ = 0;
 };
 
 // Memory handed out piece by piece and given back all at once.
