@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -102,11 +103,11 @@ def write_folder(root: Path, count: int, style: Style) -> Iterator[int]:
     for name in names:
         (unfinished / name).mkdir(parents=True, exist_ok=True)
     arguments = (_write, paths, range(count), [style] * count)
-    if count < 64:  # not worth other processes
+    if count < 64:
         yield from map(*arguments)
     else:
-        with ProcessPoolExecutor() as pool:
-            yield from pool.map(*arguments, chunksize=8)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from pool.map(*arguments)
     unfinished.rename(root)
 
 

@@ -70,6 +70,13 @@ def test_damage_that_libjpeg_goes_on_from_is_not_an_error(tmp_path: Path) -> Non
         np.testing.assert_array_equal(ours, pillow(file))
 
 
+@pytest.mark.parametrize("place", [0.5, 0.6, 0.7, 0.8])
+def test_fill_bytes_before_stuffing_are_damage(tmp_path: Path, place: float) -> None:
+    at = int(len(PHOTOGRAPH) * place)
+    file = PHOTOGRAPH[:at] + b"\xff\xff\x00" + PHOTOGRAPH[at + 3 :]
+    np.testing.assert_array_equal(decode(tmp_path, [file])[0], pillow(file))
+
+
 def test_bytes_behind_the_picture_do_not_matter(tmp_path: Path) -> None:
     np.testing.assert_array_equal(decode(tmp_path, [PHOTOGRAPH + b"more" * 99])[0], pillow(PHOTOGRAPH))
 

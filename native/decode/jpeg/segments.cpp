@@ -25,16 +25,18 @@ uint32_t copy_and_find_ff(const uint8_t* from, uint8_t* to) {
 #endif
 
 // `at` is behind an FF. Returns true where that FF is data, with `at` behind its stuffing; false before a marker's code
-// or at the end. Several FF in a row are fill bytes.
-bool stuffed(const uint8_t*& at, const uint8_t* limit) {
+// or at the end. Several FF in a row are fill bytes before a marker; before a 00 they are damage (`sound` becomes false).
+bool stuffed(const uint8_t*& at, const uint8_t* limit, bool& sound) {
+  const uint8_t* first = at;
   while (at < limit && *at == 0xFF) at++;
   if (at == limit || *at != 0) return false;
+  sound &= at == first;
   at++;
   return true;
 }
 
 // Copies up to the next marker; returns the end of the copy. May write kStep bytes more.
-uint8_t* remove_stuffing(const uint8_t*& at, const uint8_t* limit, uint8_t* to) {
+uint8_t* remove_stuffing(const uint8_t*& at, const uint8_t* limit, uint8_t* to, bool& sound) {
   for (;;) {
     while (limit - at >= kStep) {
       uint32_t ff = copy_and_find_ff(at, to);
@@ -44,7 +46,7 @@ uint8_t* remove_stuffing(const uint8_t*& at, const uint8_t* limit, uint8_t* to) 
     }
     while (at < limit && *at != 0xFF) *to++ = *at++;
     if (at == limit) return to;
-    if (!stuffed(++at, limit)) return to;
+    if (!stuffed(++at, limit, sound)) return to;
     *to++ = 0xFF;
   }
 }
@@ -68,20 +70,21 @@ bool Segments::pass_marker() {
 }
 
 bool Segments::open(int64_t number) {
+  bool sound = true;
   while (next_ < number) {
     do {
       at_ = static_cast<const uint8_t*>(std::memchr(at_, 0xFF, size_t(limit_ - at_)));
       if (!at_) at_ = limit_;
       if (at_ < limit_) at_++;
-    } while (at_ < limit_ && stuffed(at_, limit_));
+    } while (at_ < limit_ && stuffed(at_, limit_, sound));
     if (!pass_marker()) return false;
   }
   if (next_ != number) return false;
-  uint8_t* end = remove_stuffing(at_, limit_, bytes_.data());
+  uint8_t* end = remove_stuffing(at_, limit_, bytes_.data(), sound);
   length_ = size_t(end - bytes_.data());
   std::memset(end, 0, 64);
   if (!pass_marker()) limit_ = at_;   // nothing that follows belongs to the scan
-  return true;
+  return sound;
 }
 
 }  // namespace ps::jpeg

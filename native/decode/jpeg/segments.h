@@ -13,7 +13,8 @@ class Segments {
   static constexpr size_t kSlack = 4096;
 
   void start(const uint8_t* scan, size_t size);
-  // Brings the segment of that number; numbers must rise. false: a restart marker before it is missing or another one.
+  // Brings the segment of that number; numbers must rise. false: a restart marker before it is missing or another one,
+  // or the stuffing is not what an encoder writes.
   bool open(int64_t number);
 
   // The open segment without byte stuffing.
