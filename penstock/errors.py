@@ -10,6 +10,8 @@ PenstockError
 │   ├── ReadError (OSError)           a file could not be read
 │   ├── DecodeError                   a file is no picture, or a broken one
 │   └── OutOfMemoryError (MemoryError)
+├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
+│   └── TensorIndexError (IndexError)
 └── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
 """
 
@@ -66,6 +68,14 @@ class DecodeError(OperatorError):
 
 class OutOfMemoryError(OperatorError, MemoryError):
     """The system refused memory."""
+
+
+class TensorError(PenstockError, RuntimeError, ValueError):
+    """A tensor or list does not have the shape, layout or memory for what is asked of it."""
+
+
+class TensorIndexError(TensorError, IndexError):
+    """There is no such sample."""
 
 
 class StoppedError(PenstockError, RuntimeError):

@@ -1,6 +1,6 @@
 """What pipelines give and take: one tensor, or one per sample of a batch, shared with NumPy and frameworks."""
 
-from penstock.tensors.arrays import TensorError, TensorIndexError
+from penstock.errors import TensorError, TensorIndexError
 from penstock.tensors.tensor import TensorCPU
 from penstock.tensors.tensor_list import TensorListCPU
 

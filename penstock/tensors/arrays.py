@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import DeviceError, PenstockError
+from penstock.errors import DeviceError, TensorError
 from penstock.run import native
 from penstock.types import DALIDataType, to_dali_type, to_numpy_type
 
@@ -29,14 +29,6 @@ DESCRIPTOR = np.dtype(
 _CPU = 1  # DLPack's kDLCPU
 _NUMPY_TYPES = {int(d): np.dtype(to_numpy_type(d)) for d in DALIDataType if 0 <= d <= DALIDataType.BOOL}
 _TYPESTRINGS = {d: t.str for d, t in _NUMPY_TYPES.items()}
-
-
-class TensorError(PenstockError, RuntimeError, ValueError):
-    """A tensor or list does not have the shape, layout or memory for what is asked of it."""
-
-
-class TensorIndexError(TensorError, IndexError):
-    """There is no such sample."""
 
 
 class _Memory:

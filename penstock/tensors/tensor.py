@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.tensors.arrays import Array, TensorError, as_array, check_layout, copy_to, numpy_type
+from penstock.errors import TensorError
+from penstock.tensors.arrays import Array, as_array, check_layout, copy_to, numpy_type
 from penstock.tensors.text import describe_tensor
 from penstock.types import DALIDataType, to_dali_type
 

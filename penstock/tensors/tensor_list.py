@@ -7,12 +7,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from penstock.errors import TensorError, TensorIndexError
 from penstock.run import native
 from penstock.tensors.arrays import (
     DESCRIPTOR,
     Array,
-    TensorError,
-    TensorIndexError,
     array_at,
     as_array,
     check_layout,
