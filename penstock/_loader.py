@@ -12,7 +12,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from penstock.errors import PenstockError
+from penstock.errors import NativeLibraryError
 
 # What the kernel must report for each level (the x86-64 psABI's lists, in /proc/cpuinfo's spelling), lowest first.
 _LEVELS = {
@@ -20,10 +20,6 @@ _LEVELS = {
     "x86-64-v3": "abm avx avx2 bmi1 bmi2 f16c fma movbe xsave",
     "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
 }
-
-
-class NativeLibraryError(PenstockError, ImportError):
-    """The native library is missing, or does not run on this processor."""
 
 
 def supported_levels(flags: set[str]) -> list[str]:

@@ -10,6 +10,7 @@ PenstockError
 │   ├── ReadError (OSError)           a file could not be read
 │   ├── DecodeError                   a file is no picture, or a broken one
 │   └── OutOfMemoryError (MemoryError)
+├── NativeLibraryError (ImportError)  the native library is missing or does not run here
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
 └── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
@@ -68,6 +69,10 @@ class DecodeError(OperatorError):
 
 class OutOfMemoryError(OperatorError, MemoryError):
     """The system refused memory."""
+
+
+class NativeLibraryError(PenstockError, ImportError):
+    """The native library is missing, or does not run on this processor."""
 
 
 class TensorError(PenstockError, RuntimeError, ValueError):

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from penstock import _loader
+from penstock.errors import NativeLibraryError
 
 ABI_VERSION = 2
 MAX_DIMS = 12
@@ -105,7 +106,7 @@ def quick() -> c.CDLL:
     """The library for calls that return at once."""
     library = _typed(_loader.quick_library(), _QUICK)
     if library.ps_abi_version() != ABI_VERSION:
-        raise _loader.NativeLibraryError(
+        raise NativeLibraryError(
             f"{_loader.library_path()} has ABI {library.ps_abi_version()}, but this penstock needs {ABI_VERSION}: "
             "build it again (./dev build)"
         )
