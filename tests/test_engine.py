@@ -233,3 +233,16 @@ def test_a_fused_value_that_somebody_else_reads_is_kept(photographs: Path, monke
     fused = run()
     monkeypatch.setenv("PENSTOCK_FUSE", "0")
     assert run() == fused
+
+
+def test_iterations_may_differ_in_size(files: list[str]) -> None:
+    pipe = made(lambda: [*fn.readers.file(files=files), fn.random.uniform()])
+    engine = pipe._built()
+    sizes = [3, 1, 4, 2]
+    for size in sizes:
+        engine.schedule(size)
+    batches = [engine.take() for _ in sizes]
+    assert [len(output) for batch in batches for output in batch] == [n for size in sizes for n in [size] * 3]
+    labels = [int(batch[1].at(i)[0]) for batch in batches for i in range(len(batch[1]))]
+    assert labels == list(range(10))
+    assert len({float(batch[2].at(i)) for batch in batches for i in range(len(batch[2]))}) == 10
