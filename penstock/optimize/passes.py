@@ -80,10 +80,6 @@ def fuse_rows(plan: Plan) -> None:
             segment.groups.remove(group)
         # A group runs where its last node stood, when all that it reads is there.
         segment.groups.sort(key=lambda g: g[-1].number)
-    for segment in plan.segments:
-        for group in segment.groups:
-            if len(group) > 1:
-                plan.notes.append("fused into one row pipeline: " + " → ".join(n.op.name for n in group))
 
 
 def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:

@@ -24,7 +24,6 @@ class Plan:
     nodes: list[OpNode] = field(default_factory=list)  # in topological order, constants among them
     early: set[OpNode] = field(default_factory=set)  # computed while shapes are found
     segments: list[Segment] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what the passes did, for people
 
     def consumers(self, data: DataNode) -> list[OpNode]:
         """The nodes that read this value, as input or argument."""
