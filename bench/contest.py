@@ -33,6 +33,8 @@ class Contestant:
     root: Path
     threads: int = 2
     batch: int = 256
+    load: float | None = None  # of the GPU's hardware decoder; None: on the CPU
+    gpus: int = 1
     kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
     rates: list[float] = field(default_factory=list)
     peak: float = 0  # MB
@@ -48,7 +50,7 @@ class Contestant:
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
-        settings = {name: getattr(self, name) for name in ("who", "work", "threads", "batch")}
+        settings = {name: getattr(self, name) for name in ("who", "work", "threads", "batch", "load", "gpus")}
         command = [sys.executable, "-m", "bench.worker", json.dumps({**settings, "root": str(self.root)})]
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(

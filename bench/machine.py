@@ -25,7 +25,9 @@ def _version(package: str) -> str:
         return "none"
 
 
-def _commit() -> str:
+def commit() -> str:
+    """Of the checkout, and whether there are changes to it; empty where this is no checkout."""
+
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
 
@@ -38,11 +40,21 @@ def describe() -> list[str]:
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     packages = {"DALI": "nvidia-dali-cuda130", "torch": "torch", "Pillow": "pillow", "OpenCV": "opencv-python-headless"}
     return [
-        f"Date: {datetime.date.today()}, commit {_commit() or 'none'}",
+        f"Date: {datetime.date.today()}, commit {commit() or 'none'}",
         f"Machine: {_processor()}, {len(os.sched_getaffinity(0))} cores, {gigabytes:.0f} GiB; level {isa()}",
         f"Python {platform.python_version()}, " + ", ".join(f"{k} {_version(v)}" for k, v in packages.items()),
         f"Command: `./dev bench {' '.join([Path(sys.argv[0]).stem, *sys.argv[1:]])}`",
     ]
+
+
+def gpus() -> list[str]:
+    """The GPUs and their driver."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [f"GPU: {line.replace(',', ', driver', 1)}" for line in lines]
 
 
 def load() -> str:

@@ -9,39 +9,57 @@ from typing import Any
 NORMALIZE = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], "output_layout": "CHW"}
 
 
-def make(library: str, work: str, root: str, threads: int, batch: int) -> Any:
-    """A built pipeline of ``library`` ("penstock" or "nvidia.dali"); ``work`` is a name in WORKS."""
+def make(
+    library: str, work: str, root: str, threads: int, batch: int, load: float | None = None, device_id: int = 0,
+    shards: int = 1, float16: bool = False,
+) -> Any:  # fmt: skip
+    """A built pipeline of ``library`` ("penstock" or "nvidia.dali"); ``work`` is the name of a function below.
+
+    ``load``: on a GPU, with that share of the pictures for its hardware decoder; None: on the CPU.
+    """
     module = importlib.import_module(library)
     fn, types = module.fn, module.types
 
+    decoder: dict[str, Any] = {"output_type": types.RGB}
+    if load is not None:
+        decoder |= {"device": "mixed", "hw_decoder_load": load}
+    dtype = types.FLOAT16 if float16 else types.FLOAT
+
     def train(jpegs: Any) -> Any:
         images = fn.decoders.image_random_crop(
-            jpegs, output_type=types.RGB, random_aspect_ratio=[0.75, 4 / 3], random_area=[0.08, 1.0]
+            jpegs, random_aspect_ratio=[0.75, 4 / 3], random_area=[0.08, 1.0], **decoder
         )
         images = fn.resize(images, resize_x=224, resize_y=224)
-        return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), dtype=types.FLOAT, **NORMALIZE)
+        return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), dtype=dtype, **NORMALIZE)
 
     def random_resized_crop(jpegs: Any) -> Any:
-        images = fn.random_resized_crop(fn.decoders.image(jpegs, output_type=types.RGB), size=(224, 224))
-        return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), dtype=types.FLOAT, **NORMALIZE)
+        images = fn.random_resized_crop(fn.decoders.image(jpegs, **decoder), size=(224, 224))
+        return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), dtype=dtype, **NORMALIZE)
 
     def val(jpegs: Any) -> Any:
-        images = fn.resize(fn.decoders.image(jpegs, output_type=types.RGB), resize_shorter=256)
-        return fn.crop_mirror_normalize(images, crop=(224, 224), dtype=types.FLOAT, **NORMALIZE)
+        images = fn.resize(fn.decoders.image(jpegs, **decoder), resize_shorter=256)
+        return fn.crop_mirror_normalize(images, crop=(224, 224), dtype=dtype, **NORMALIZE)
 
     def decode(jpegs: Any) -> Any:
-        return fn.decoders.image(jpegs, output_type=types.RGB)
+        return fn.decoders.image(jpegs, **decoder)
 
     def read(jpegs: Any) -> Any:
         return jpegs
 
-    works: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (train, random_resized_crop, val, decode, read)}
+    def read_gpu(jpegs: Any) -> Any:
+        return jpegs.gpu()
+
+    works: dict[str, Callable[[Any], Any]] = {
+        f.__name__: f for f in (train, random_resized_crop, val, decode, read, read_gpu)
+    }
 
     @module.pipeline_def(  # type: ignore[untyped-decorator]
-        batch_size=batch, num_threads=threads, device_id=None, prefetch_queue_depth=2
+        batch_size=batch, num_threads=threads, device_id=None if load is None else device_id, prefetch_queue_depth=2
     )
     def pipeline() -> Any:
-        jpegs, labels = fn.readers.file(file_root=root, random_shuffle=True, name="Reader")
+        jpegs, labels = fn.readers.file(
+            file_root=root, random_shuffle=True, name="Reader", shard_id=device_id, num_shards=shards
+        )
         return works[work](jpegs), labels
 
     pipe = pipeline()

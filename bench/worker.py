@@ -16,13 +16,15 @@ from typing import Any
 LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
 
 
-def start(who: str, work: str, root: str, threads: int, batch: int) -> Callable[[], object]:
-    """What gives the contestant's next batch."""
+def start(
+    who: str, work: str, root: str, threads: int, batch: int, load: float | None = None, gpus: int = 1
+) -> Callable[[], object]:
+    """What gives the contestant's next batch: on each GPU, where there are several."""
     if who in LIBRARIES:
         from bench.pipelines import make
 
-        run: Callable[[], object] = make(LIBRARIES[who], work, root, threads, batch).run
-        return run
+        pipes = [make(LIBRARIES[who], work, root, threads, batch, load, i, gpus) for i in range(gpus)]
+        return lambda: [pipe.run() for pipe in pipes] if gpus > 1 else pipes[0].run()
     from bench.loaders import batches
 
     loader = batches(who, work, root, threads, batch)
@@ -66,7 +68,7 @@ def memory() -> dict[str, float]:
 def main() -> None:
     settings: dict[str, Any] = json.loads(sys.argv[1])
     next_batch = start(**settings)
-    batch: int = settings["batch"]
+    batch: int = settings["batch"] * settings.get("gpus", 1)
     print("ready", flush=True)
     for line in sys.stdin:
         order = json.loads(line)

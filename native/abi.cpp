@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "abi_guard.h"
+#include "abi_tensor.h"
 #include "run/executor.h"
 
 using namespace ps;
@@ -16,55 +19,19 @@ struct ps_plan {
 
 struct ps_executor {
   std::unique_ptr<Executor> executor;
-  std::vector<std::pair<int, std::vector<Tensor>>> fed;
-  std::vector<BufferRef> copies;
+  std::vector<std::pair<int, FedRef>> fed;   // for the iteration to come
+  std::vector<std::string> sources;
 };
 
-struct ps_batch {
-  std::shared_ptr<Batch> batch;
+struct ps_fed {
+  FedRef fed;
 };
 
 namespace {
 
-thread_local Failure last;
-
-int failed(Failure f) {
-  last = std::move(f);
-  return -1;
-}
-
-template <class F> int guarded(F f) {
-  try {
-    return f();
-  } catch (const Error& e) {
-    return failed({e.kind, -1, -1, e.what(), ""});
-  } catch (const std::bad_alloc&) {
-    return failed({ErrorKind::memory, -1, -1, "the system refused memory", ""});
-  } catch (const std::exception& e) {
-    return failed({ErrorKind::internal, -1, -1, e.what(), ""});
-  }
-}
-
-Tensor from_c(const ps_tensor& c) {
-  Tensor t;
-  t.data = c.data;
-  t.dtype = DType(c.dtype);
-  t.shape.ndim = c.ndim;
-  std::copy(c.shape, c.shape + c.ndim, t.shape.dims);
-  t.layout = Layout(c.layout);
-  t.source = c.source;
-  return t;
-}
-
-ps_tensor to_c(const Tensor& t) {
-  ps_tensor c{};
-  c.data = t.data;
-  c.dtype = int32_t(t.dtype);
-  c.ndim = t.shape.ndim;
-  std::copy(t.shape.dims, t.shape.dims + t.shape.ndim, c.shape);
-  std::memcpy(c.layout, t.layout.axes, sizeof t.layout.axes);
-  c.source = t.source;
-  return c;
+template <class F> ps_fed* new_fed(F f) {
+  FedRef fed;
+  return guarded([&] { fed = f(); return 0; }) < 0 ? nullptr : new ps_fed{std::move(fed)};
 }
 
 int set_arg(ps_plan* p, const char* name, ArgValue v) {
@@ -74,23 +41,26 @@ int set_arg(ps_plan* p, const char* name, ArgValue v) {
 
 }  // namespace
 
+thread_local Failure ps::last_failure;
+
 int ps_abi_version() { return PS_ABI_VERSION; }
 const char* ps_isa() { return PS_ISA; }
 
 void ps_error(ps_error_info* info) {
-  *info = {int32_t(last.kind), last.node, last.sample, last.message.c_str(), last.source.c_str()};
+  *info = {int32_t(last_failure.kind), last_failure.node, last_failure.sample, last_failure.message.c_str(),
+           last_failure.source.c_str()};
 }
 
 ps_plan* ps_plan_create() { return new ps_plan; }
 void ps_plan_destroy(ps_plan* p) { delete p; }
-int ps_plan_source(ps_plan* p) {
+int ps_plan_source(ps_plan* p, int gpu) {
   p->plan->constants.emplace_back();
-  return p->plan->add_source();
+  return p->plan->add_source(gpu != 0);
 }
 
 int ps_plan_constant(ps_plan* p, const ps_tensor* c) {
   return guarded([&] {
-    const int v = ps_plan_source(p);
+    const int v = ps_plan_source(p, 0);
     Tensor t = from_c(*c);
     std::vector<uint8_t> memory(t.bytes() + kRowSlack);
     if (t.bytes()) std::memcpy(memory.data(), c->data, t.bytes());
@@ -133,11 +103,11 @@ int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_
   });
 }
 
-int ps_plan_segment(ps_plan* p, const int32_t* nodes, const int32_t* sizes, int num_groups, int io) {
+int ps_plan_segment(ps_plan* p, const int32_t* nodes, const int32_t* sizes, int num_groups, int where) {
   return guarded([&] {
     std::vector<std::vector<int>> groups;
     for (int g = 0; g < num_groups; nodes += sizes[g++]) groups.emplace_back(nodes, nodes + sizes[g]);
-    p->plan->add_segment(groups, io != 0);
+    p->plan->add_segment(groups, Where(where));
     return 0;
   });
 }
@@ -147,17 +117,19 @@ int ps_plan_outputs(ps_plan* p, const int32_t* values, int n) {
   return 0;
 }
 
-ps_executor* ps_executor_create(ps_plan* p, int threads, int io_threads, int depth, const int32_t* cpus, int num_cpus,
-                                const char* name) {
+ps_executor* ps_executor_create(ps_plan* p, const ps_options* options) {
   auto e = std::make_unique<ps_executor>();
   const int rc = guarded([&] {
     p->plan->finish();
     Options o;
-    o.threads = threads;
-    o.io_threads = io_threads;
-    o.depth = depth;
-    o.cpus.assign(cpus, cpus + num_cpus);
-    o.name = name;
+    o.threads = options->threads;
+    o.io_threads = options->io_threads;
+    o.depth = options->depth;
+    o.gpu_depth = options->gpu_depth;
+    o.device = options->device;
+    o.priority = options->stream_priority;
+    o.cpus.assign(options->cpus, options->cpus + options->num_cpus);
+    o.name = options->name;
     e->executor = std::make_unique<Executor>(std::move(p->plan), o);
     return 0;
   });
@@ -167,43 +139,48 @@ ps_executor* ps_executor_create(ps_plan* p, int threads, int io_threads, int dep
 
 void ps_executor_destroy(ps_executor* e) { delete e; }
 
-int ps_executor_feed(ps_executor* e, int value, const ps_tensor* samples, int n, int copy) {
+ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
+  return new_fed([&] {
+    return copy ? feed_copy(*e->executor->pool(), from_c(samples, n)) : feed_in_place(from_c(samples, n));
+  });
+}
+
+ps_fed* ps_fed_device(ps_gpu_memory* memory, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait) {
+  return new_fed([&] {
+    return feed_device(memory->lease, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
+  });
+}
+
+ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n) {
+  return new_fed([&] {
+    const gpu::DeviceRef d = gpu::Device::get(device);
+    return feed_upload(d, from_c(samples, n), gpu::copy_stream(d));
+  });
+}
+
+void ps_fed_destroy(ps_fed* f) { delete f; }
+
+int ps_executor_feed(ps_executor* e, int value, const ps_fed* f) {
+  e->fed.emplace_back(value, f->fed);
+  return 0;
+}
+
+int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
   return guarded([&] {
-    std::vector<Tensor> tensors;
-    for (int i = 0; i < n; i++) tensors.push_back(from_c(samples[i]));
-    if (copy) {
-      size_t total = 0;
-      for (auto& t : tensors) total += t.bytes();
-      BufferRef memory = e->executor->pool()->take(total);
-      uint8_t* p = memory->data();
-      for (auto& t : tensors) {
-        if (t.bytes()) std::memcpy(p, t.data, t.bytes());
-        t.data = p;
-        p += t.bytes();
-      }
-      e->copies.push_back(memory);
+    std::vector<Tensor> samples(static_cast<size_t>(n));
+    for (int i = 0; i < n; i++) {
+      samples[size_t(i)].data = const_cast<int64_t*>(v + i);
+      samples[size_t(i)].dtype = DType::i64;
     }
-    e->fed.emplace_back(value, std::move(tensors));
+    e->fed.emplace_back(value, feed_copy(*e->executor->pool(), std::move(samples)));
     return 0;
   });
 }
 
-int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
-  std::vector<ps_tensor> samples(size_t(n), ps_tensor{});
-  for (int i = 0; i < n; i++) {
-    samples[size_t(i)].data = const_cast<int64_t*>(v + i);
-    samples[size_t(i)].dtype = int32_t(DType::i64);
-  }
-  return ps_executor_feed(e, value, samples.data(), n, 1);
-}
-
 int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs) {
-  auto fed = std::move(e->fed);
-  auto copies = std::move(e->copies);
-  e->fed.clear();
-  e->copies.clear();
+  auto fed = std::exchange(e->fed, {});
   return guarded([&] {
-    e->executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed), std::move(copies));
+    e->executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed));
     return 0;
   });
 }
@@ -252,6 +229,17 @@ int ps_executor_memory(ps_executor* e, int64_t* held, int64_t* peak) {
 int ps_executor_release_unused(ps_executor* e) {
   e->executor->pool()->release_unused();
   return 0;
+}
+
+uint64_t ps_executor_stream(ps_executor* e) {
+  return e->executor->gpu() ? reinterpret_cast<uint64_t>(e->executor->gpu()->stream()) : 0;
+}
+
+int ps_executor_kernels(ps_executor* e, const char** sources, int max_sources) {
+  if (!e->executor->gpu()) return 0;
+  e->sources = e->executor->gpu()->sources();
+  for (int i = 0; i < std::min(int(e->sources.size()), max_sources); i++) sources[i] = e->sources[size_t(i)].c_str();
+  return int(e->sources.size());
 }
 
 int ps_batch_size(const ps_batch* b) { return b->batch->size; }

@@ -14,12 +14,14 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 2
+#define PS_ABI_VERSION 3
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
 typedef struct ps_executor ps_executor;
 typedef struct ps_batch ps_batch;
+typedef struct ps_gpu_memory ps_gpu_memory;
+typedef struct ps_fed ps_fed;
 
 typedef struct {
   void* data;
@@ -44,7 +46,7 @@ PS_API void ps_error(ps_error_info* info); /* the strings live until this thread
 /* Plans. Values are numbered as they are made. */
 PS_API ps_plan* ps_plan_create(void);
 PS_API void ps_plan_destroy(ps_plan*);
-PS_API int ps_plan_source(ps_plan*);                          /* a value that each iteration is fed with */
+PS_API int ps_plan_source(ps_plan*, int gpu);                 /* a value that each iteration is fed with */
 PS_API int ps_plan_constant(ps_plan*, const ps_tensor*);      /* copied */
 /* Arguments of the node that is added next. */
 PS_API int ps_arg_integers(ps_plan*, const char* name, const int64_t*, int n);
@@ -52,19 +54,35 @@ PS_API int ps_arg_numbers(ps_plan*, const char* name, const double*, int n);
 PS_API int ps_arg_strings(ps_plan*, const char* name, const char* const*, int n);
 PS_API int ps_arg_bytes(ps_plan*, const char* name, const char*, int64_t n); /* one string, of any bytes */
 PS_API int ps_arg_value(ps_plan*, const char* name, int value);
-/* flags: 1 early, 2 alias, 4 waits for files. Returns its first output's value; nodes are numbered from 0. */
+/* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory. Returns its first output's value; nodes are numbered from 0. */
 PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs,
                         uint64_t key, int flags);
-/* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other. */
-PS_API int ps_plan_segment(ps_plan*, const int32_t* nodes, const int32_t* group_sizes, int num_groups, int io);
+/* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other.
+ * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU. */
+PS_API int ps_plan_segment(ps_plan*, const int32_t* nodes, const int32_t* group_sizes, int num_groups, int where);
 PS_API int ps_plan_outputs(ps_plan*, const int32_t* values, int n);
 
 /* Execution. The plan is the executor's from then on. */
-PS_API ps_executor* ps_executor_create(ps_plan*, int threads, int io_threads, int depth, const int32_t* cpus,
-                                       int num_cpus, const char* name);
+typedef struct {
+  int32_t threads, io_threads;
+  int32_t depth, gpu_depth;      /* batches that may be ready before they are taken; those of them on the GPU */
+  int32_t device;                /* the GPU, or -1 */
+  int32_t stream_priority;
+  int32_t num_cpus;
+  const int32_t* cpus;           /* that threads are bound to, in turn */
+  const char* name;              /* of the threads */
+} ps_options;
+PS_API ps_executor* ps_executor_create(ps_plan*, const ps_options*);
 PS_API void ps_executor_destroy(ps_executor*); /* waits for the samples in hand */
-/* Samples of a source for the iteration scheduled next; their memory must live as long as its batch, or be copied. */
-PS_API int ps_executor_feed(ps_executor*, int value, const ps_tensor*, int n, int copy);
+/* What is given from outside for one value and one iteration (or several). Null: it failed. Samples that are not copied
+ * must live as long as any batch that they are given to; on a GPU, where `release` of ps_gpu_borrow() tells, as long as
+ * they are needed. Samples on the device are there when `stream` has got this far; a copy is put there, and waited for if
+ * `wait`. */
+PS_API ps_fed* ps_fed_host(ps_executor*, const ps_tensor* samples, int n, int copy);
+PS_API ps_fed* ps_fed_device(ps_gpu_memory*, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait);
+PS_API ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n); /* from the host, copied */
+PS_API void ps_fed_destroy(ps_fed*);
+PS_API int ps_executor_feed(ps_executor*, int value, const ps_fed*); /* for the iteration scheduled next */
 PS_API int ps_executor_feed_integers(ps_executor*, int value, const int64_t*, int n); /* scalars, copied */
 PS_API int ps_executor_schedule(ps_executor*, int size, const int64_t* ids, const int64_t* epochs);
 /* Waits for the oldest iteration. The answer is written, not returned: a caller that is interrupted on its way back
@@ -79,8 +97,30 @@ PS_API int ps_executor_cancel(ps_executor*); /* waits for the samples in hand */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
-PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak);
+PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
+PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: there is none */
 PS_API int ps_executor_release_unused(ps_executor*);
+
+/* The sources of all GPU kernels so far, each a C string; returns how many there are. They live as long as the
+ * executor's next call of this function. */
+PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sources);
+
+/* GPUs. */
+PS_API int ps_gpu_count(void);                       /* fails where there is no driver */
+typedef struct {
+  int32_t arch, multiprocessors;                     /* 90: compute capability 9.0 */
+  int64_t memory_held, memory_peak, pinned_held, pinned_peak; /* of this process's pools, in bytes */
+  char name[256], bus[32];                           /* its PCI address, as in /sys/bus/pci/devices */
+} ps_gpu_info;
+PS_API int ps_gpu_describe(int device, ps_gpu_info*);
+PS_API int ps_gpu_release_unused(int device); /* -1: of all that were used so far; waits */
+PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes);
+/* Where a library of CUDA's lies, such as "nvjpeg"; others are looked for where the system has them. */
+PS_API int ps_gpu_set_library(const char* name, const char* path);
+/* The compiler of kernels: called on native threads; answers by ps_gpu_compiled() before it returns. */
+typedef void (*ps_gpu_compiler)(const char* source, int arch, void* answer);
+PS_API void ps_gpu_set_compiler(ps_gpu_compiler); /* null: there is none any more; waits for calls of the last one */
+PS_API void ps_gpu_compiled(void* answer, const char* binary, int64_t size, const char* error);
 
 /* A finished iteration. */
 PS_API int ps_batch_size(const ps_batch*);
@@ -89,6 +129,35 @@ PS_API int ps_batch_size(const ps_batch*);
 #define PS_UNIFORM 2
 PS_API int ps_batch_output(const ps_batch*, int output, ps_tensor* samples);
 PS_API void ps_batch_destroy(ps_batch*);
+PS_API int ps_batch_output_device(const ps_batch*, int output); /* the GPU's number, or -1: in the host's memory */
+
+/* Memory of a GPU, for as long as somebody uses it from outside. Samples are descriptors with device addresses; copies
+ * lay them one behind the other. Streams are CUstream handles; 1 and 2 are CUDA's default streams. */
+PS_API ps_gpu_memory* ps_gpu_of_batch(const ps_batch*, int output);
+PS_API ps_gpu_memory* ps_gpu_join(ps_gpu_memory* const*, int n); /* n >= 1 on one device, as one */
+/* Another library's; `release(owner)` is called at its end, on any thread. Its contents are there when the work that
+ * `stream` has now is done; null: now. */
+PS_API ps_gpu_memory* ps_gpu_borrow(int device, const uint64_t* stream, void (*release)(void*), void* owner);
+PS_API ps_gpu_memory* ps_gpu_upload(int device, const ps_tensor* samples, int n, void** data); /* waits */
+PS_API ps_gpu_memory* ps_gpu_gather(ps_gpu_memory*, const ps_tensor* samples, int n, void** data);
+PS_API int ps_gpu_download(ps_gpu_memory*, const ps_tensor* samples, int n, void* to); /* to the host; waits */
+PS_API int ps_gpu_copy_out(ps_gpu_memory*, const ps_tensor* samples, int n, void* to, uint64_t stream, int wait);
+PS_API int ps_gpu_passed(const ps_gpu_memory*); /* whether the contents are there */
+PS_API int ps_gpu_wait(const ps_gpu_memory*);   /* for the contents; waits */
+PS_API int ps_gpu_order(const ps_gpu_memory*, uint64_t stream); /* the stream waits for the contents */
+/* Whoever has the address may use it on any stream until ps_gpu_destroy(): it is used again only after all work that the
+ * device has been given by then. */
+PS_API int ps_gpu_lend(ps_gpu_memory*);
+PS_API void ps_gpu_destroy(ps_gpu_memory*);
+PS_API int ps_gpu_copy_stream(int device, uint64_t* stream); /* that the copies go into */
+PS_API int ps_gpu_device_at(const void* data);               /* the number of the GPU that this address is on */
+
+/* A DLManagedTensor, or in DLPack 1.0's form a DLManagedTensorVersioned, which keeps (and lends) the memory until its
+ * deleter is called, by any thread. Returns the name that its capsule must have. */
+#define PS_DLPACK_VERSIONED 1
+#define PS_DLPACK_COPIED 2
+PS_API const char* ps_dlpack_export(ps_gpu_memory*, const ps_tensor*, int flags, void** managed);
+PS_API void ps_dlpack_capsule_destructor(void* capsule); /* a PyCapsule_Destructor */
 
 #ifdef __cplusplus
 }

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 from penstock import errors, types
 from penstock.graph.node import DataNode
 from penstock.graph.slicing import newaxis
-from penstock.pipeline import Pipeline, pipeline_def
+from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import fn, math, ops, plugin, tensors
+    from penstock import backend, fn, math, ops, plugin, tensors
 
 __version__ = "0.1.0"
 __all__ = [
     "DataNode",
+    "OperatorConcurrency",
     "Pipeline",
+    "StreamPolicy",
+    "backend",
     "errors",
     "fn",
     "math",
@@ -31,7 +34,7 @@ __all__ = [
     "types",
 ]
 
-_LAZY = ("fn", "math", "ops", "plugin", "tensors")  # each costs time at import that not every user needs
+_LAZY = ("backend", "fn", "math", "ops", "plugin", "tensors")  # each costs time at import that not every user needs
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ PenstockError
 │   └── UnknownArgumentError (KeyError, TypeError)
 ├── DeviceError (RuntimeError)        a device that is missing or does not fit
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
+│   └── NoDataError (IndexError)      an input has no data for the iteration that is to run
 ├── OperatorError (RuntimeError)      an operator failed on a sample
 │   ├── ReadError (OSError)           a file could not be read
 │   ├── DecodeError                   a file is no picture, or a broken one
@@ -44,6 +45,10 @@ class DeviceError(PenstockError, RuntimeError):
 
 class GraphError(PenstockError, RuntimeError):
     """A pipeline is put together or used in a wrong way."""
+
+
+class NoDataError(GraphError, IndexError):
+    """An input of the pipeline has no data for the iteration that is to run."""
 
 
 class OperatorError(PenstockError, RuntimeError):
@@ -97,6 +102,7 @@ _KINDS: dict[int, type[PenstockError]] = {
     6: OutOfMemoryError,
     7: OperatorError,
     8: StoppedError,
+    9: DeviceError,
 }
 
 

@@ -10,6 +10,96 @@ from penstock.op import Op
 
 Input = Any  # a DataNode, or a constant: a number, a list of numbers, an array
 
+def brightness(
+    input_0: Input,
+    /,
+    *,
+    brightness: float | DataNode | None = 1.0,
+    brightness_shift: float | DataNode | None = 0.0,
+    dtype: types.DALIDataType | type | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Makes pictures brighter or darker.
+
+    Each value ``v`` becomes ``brightness_shift * range + brightness * v``, in float32, where ``range`` is the largest
+    value of the output's type, and 1 for floats. Integers are rounded half away from zero and saturate.
+
+    Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, and for layouts without
+    height and width.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     image = np.uint8([[[0], [100], [200]]])
+        ...     return fn.brightness(image, brightness=1.5, brightness_shift=0.2)
+        >>> pipeline().run()[0].at(0).ravel().tolist()
+        [51, 201, 255]
+
+    Args:
+        brightness (number, or a node, default 1.0): Factor of all values.
+        brightness_shift (number, or a node, default 0.0): Added at last, as a share of the output's range: 1 is
+            the type's largest value.
+        dtype (dtype, default None): Type of the output; default: the input's.
+    """
+
+def brightness_contrast(
+    input_0: Input,
+    /,
+    *,
+    brightness: float | DataNode | None = 1.0,
+    brightness_shift: float | DataNode | None = 0.0,
+    contrast: float | DataNode | None = 1.0,
+    contrast_center: float | DataNode | None = 0.5,
+    dtype: types.DALIDataType | type | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes the brightness and the contrast of pictures.
+
+    Each value ``v`` becomes ``brightness_shift * range + brightness * (contrast_center + contrast * (v -
+    contrast_center))``, in float32, where ``range`` is the largest value of the output's type, and 1 for floats.
+    Integers are rounded half away from zero and saturate.
+
+    Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, and for layouts without
+    height and width.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return images, fn.brightness_contrast(images, brightness=2, contrast=0.5, contrast_center=0)
+        >>> images, same = pipeline().run()
+        >>> bool((images.at(0) == same.at(0)).all())
+        True
+
+    Args:
+        brightness (number, or a node, default 1.0): Factor of all values.
+        brightness_shift (number, or a node, default 0.0): Added at last, as a share of the output's range: 1 is
+            the type's largest value.
+        contrast (number, or a node, default 1.0): Factor of the distance from `contrast_center`; 0 gives pictures
+            of one gray.
+        contrast_center (number, or a node, default 0.5): The value that contrast leaves as it is, in units of the
+            input. Without it, the middle of the input's range: 0.5 of floats, 128 of UINT8, 16384 of INT16,
+            1073741824 of INT32.
+        dtype (dtype, default None): Type of the output; default: the input's.
+    """
+
 def cast(
     input_0: Input,
     /,
@@ -83,6 +173,59 @@ def coin_flip(
     """An old name of `fn.random.coin_flip`.
     """
 
+def color_twist(
+    input_0: Input,
+    /,
+    *,
+    brightness: float | DataNode | None = 1.0,
+    contrast: float | DataNode | None = 1.0,
+    dtype: types.DALIDataType | type | None = None,
+    hue: float | DataNode | None = 0.0,
+    image_type: types.DALIImageType | None = ...,
+    saturation: float | DataNode | None = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes hue, saturation, contrast and brightness of pictures in one step.
+
+    Colours are turned by ``hue`` and stretched by ``saturation`` in the plane of I and Q of the colour space YIQ. Of
+    what comes out, each value ``v`` becomes ``brightness * (center + contrast * (v - center))``, where ``center`` is
+    128 for inputs of integers, of whatever type, and 0.5 for floats. All of it is one linear function in float32;
+    integers are rounded half away from zero and saturate.
+
+    Input: pictures, volumes or sequences whose last axis is three channels, RGB (HWC, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
+    and width, and where the last axis is not three channels.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     images = fn.decoders.image(files, device="cpu")
+        ...     return images, fn.color_twist(
+        ...         images, hue=fn.random.uniform(range=[-15, 15]), saturation=fn.random.uniform(range=[0.6, 1.4]),
+        ...         contrast=1.2, brightness=0.9, dtype=types.FLOAT)
+        >>> images, twisted = pipeline().run()
+        >>> images.at(0).shape == twisted.at(0).shape, twisted.at(0).dtype
+        (True, dtype('float32'))
+
+    Args:
+        brightness (number, or a node, default 1.0): Factor of all values.
+        contrast (number, or a node, default 1.0): Factor of the distance from the middle; 0 gives pictures of one
+            gray.
+        dtype (dtype, default None): Type of the output; default: the input's.
+        hue (number, or a node, default 0.0): Degrees by which colours are turned on the colour wheel.
+        image_type (image_type, default DALIImageType.RGB): Colour space of the input. Without effect here: it has
+            always been taken for RGB.
+        saturation (number, or a node, default 1.0): Factor of colourfulness; 0 gives gray pictures.
+    """
+
 def constant(
     *,
     dtype: types.DALIDataType | type | None = None,
@@ -115,6 +258,48 @@ def constant(
         idata (integers, default None): The elements, as integers.
         layout (layout, default ''): Names of the axes.
         shape (integers, default None): The shape; one element fills all of it.
+    """
+
+def contrast(
+    input_0: Input,
+    /,
+    *,
+    contrast: float | DataNode | None = 1.0,
+    contrast_center: float | DataNode | None = 0.5,
+    dtype: types.DALIDataType | type | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes the contrast of pictures.
+
+    Each value ``v`` becomes ``contrast_center + contrast * (v - contrast_center)``, in float32. Integers are rounded
+    half away from zero and saturate.
+
+    Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, and for layouts without
+    height and width.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     image = np.uint8([[[0], [128], [200]]])
+        ...     return fn.contrast(image, contrast=0.5), fn.contrast(image, contrast=2, contrast_center=100)
+        >>> [output.at(0).ravel().tolist() for output in pipeline().run()]
+        [[64, 128, 164], [0, 156, 255]]
+
+    Args:
+        contrast (number, or a node, default 1.0): Factor of the distance from `contrast_center`; 0 gives pictures
+            of one gray.
+        contrast_center (number, or a node, default 0.5): The value that contrast leaves as it is, in units of the
+            input. Without it, the middle of the input's range: 0.5 of floats, 128 of UINT8, 16384 of INT16,
+            1073741824 of INT32.
+        dtype (dtype, default None): Type of the output; default: the input's.
     """
 
 def crop(
@@ -310,6 +495,9 @@ class decoders:
         DCT, interpolated chroma), bit for bit. PNG: 1 to 16 bits, gray, colour, palette, interlaced; transparency is
         dropped, not blended, but for an alpha channel with ``output_type=types.ANY_DATA``.
 
+        With ``device="mixed"`` nvJPEG decodes ``hw_decoder_load`` of the JPEG files that the GPU can do, and nvImageCodec
+        also JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both.
+
         Input: the bytes of a file, uint8 of shape ``(size,)``.
 
         Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (1 to 4;
@@ -317,7 +505,7 @@ class decoders:
 
         Errors: DecodeError for files that are no picture, broken or cut off, and for pictures of more pixels than
         ``PENSTOCK_MAX_PIXELS`` (an environment variable; 2**29 unless set). Damage that libjpeg only warns about is not an
-        error.
+        error. DeviceError for files that need nvImageCodec where it is missing.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -341,33 +529,33 @@ class decoders:
                 cache on the GPU
             cache_type (string, default ''): What to keep: 'threshold' or 'largest'. Without effect here: it is a
                 cache on the GPU
-            device_memory_padding (integer, default 16777216): Bytes of GPU memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            device_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
+            device_memory_padding (integer, default 16777216): Bytes by whose multiples the GPU's decoder takes device
+                memory.
+            device_memory_padding_jpeg2k (integer, default 0): As `device_memory_padding`, for JPEG 2000. Without
+                effect here: memory is found as it is needed
             dtype (dtype, default DALIDataType.UINT8): Type of the pixels; full scale is mapped to full scale, FLOAT's
                 to 1.
-            host_memory_padding (integer, default 8388608): Bytes of pinned memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            host_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
-            hw_decoder_load (number, default 0.65): Share of the pictures for a GPU's hardware decoder. Without effect
-                here: it tunes decoding on a GPU
+            host_memory_padding (integer, default 8388608): Bytes by whose multiples it takes pinned memory.
+            host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
+                here: memory is found as it is needed
+            hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
+                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
+                CPU gets the others, and what the GPU can't do.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
-                GPU. Without effect here: it tunes decoding on a GPU
-            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG. Without effect here: on a
-                CPU it always is, with DALI as with Penstock
-            memory_stats (boolean, default False): Print memory statistics. Without effect here: it tunes decoding on
-                a GPU Deprecated: it does nothing.
+                GPU. Without effect here: memory is found as it is needed
+            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
+                the CPU it always is, as DALI does it.
+            memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
+                is needed Deprecated: it does nothing.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
-            preallocate_height_hint (integer, default 0): Its height. Without effect here: it tunes decoding on a GPU
-            preallocate_width_hint (integer, default 0): Width of the largest picture, for a GPU's hardware decoder.
-                Without effect here: it tunes decoding on a GPU
-            split_stages (boolean, default False): Decode in two stages. Without effect here: it tunes decoding on a
-                GPU Deprecated: it does nothing.
-            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: it tunes
-                decoding on a GPU Deprecated: it does nothing.
+            preallocate_height_hint (integer, default 0): Its height.
+            preallocate_width_hint (integer, default 0): Width of the largest picture: the GPU's engines make room for
+                a batch of them. 0: as it is needed.
+            split_stages (boolean, default False): Decode in two stages. Without effect here: memory is found as it is
+                needed Deprecated: it does nothing.
+            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: memory is
+                found as it is needed Deprecated: it does nothing.
             use_fast_idct (boolean, default False): Use libjpeg's less exact inverse DCT. It is slower here than the
                 exact one.
         """
@@ -436,34 +624,34 @@ class decoders:
                 height).
             crop_pos_z (number, or a node, default 0.5): Front, from 0 to 1: times (input's depth - window's depth).
             crop_w (number, or a node, default 0.0): Width; 0: the whole extent.
-            device_memory_padding (integer, default 16777216): Bytes of GPU memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            device_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
+            device_memory_padding (integer, default 16777216): Bytes by whose multiples the GPU's decoder takes device
+                memory.
+            device_memory_padding_jpeg2k (integer, default 0): As `device_memory_padding`, for JPEG 2000. Without
+                effect here: memory is found as it is needed
             dtype (dtype, default DALIDataType.UINT8): Type of the pixels; full scale is mapped to full scale, FLOAT's
                 to 1.
-            host_memory_padding (integer, default 8388608): Bytes of pinned memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            host_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
-            hw_decoder_load (number, default 0.65): Share of the pictures for a GPU's hardware decoder. Without effect
-                here: it tunes decoding on a GPU
+            host_memory_padding (integer, default 8388608): Bytes by whose multiples it takes pinned memory.
+            host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
+                here: memory is found as it is needed
+            hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
+                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
+                CPU gets the others, and what the GPU can't do.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
-                GPU. Without effect here: it tunes decoding on a GPU
-            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG. Without effect here: on a
-                CPU it always is, with DALI as with Penstock
-            memory_stats (boolean, default False): Print memory statistics. Without effect here: it tunes decoding on
-                a GPU Deprecated: it does nothing.
+                GPU. Without effect here: memory is found as it is needed
+            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
+                the CPU it always is, as DALI does it.
+            memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
+                is needed Deprecated: it does nothing.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
-            preallocate_height_hint (integer, default 0): Its height. Without effect here: it tunes decoding on a GPU
-            preallocate_width_hint (integer, default 0): Width of the largest picture, for a GPU's hardware decoder.
-                Without effect here: it tunes decoding on a GPU
+            preallocate_height_hint (integer, default 0): Its height.
+            preallocate_width_hint (integer, default 0): Width of the largest picture: the GPU's engines make room for
+                a batch of them. 0: as it is needed.
             rounding (string, default 'round'): How an edge becomes a whole number.
-            split_stages (boolean, default False): Decode in two stages. Without effect here: it tunes decoding on a
-                GPU Deprecated: it does nothing.
-            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: it tunes
-                decoding on a GPU Deprecated: it does nothing.
+            split_stages (boolean, default False): Decode in two stages. Without effect here: memory is found as it is
+                needed Deprecated: it does nothing.
+            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: memory is
+                found as it is needed Deprecated: it does nothing.
             use_fast_idct (boolean, default False): Use libjpeg's less exact inverse DCT. It is slower here than the
                 exact one.
         """
@@ -523,39 +711,39 @@ class decoders:
             adjust_orientation (boolean, default True): Turn pictures upright by their EXIF orientation.
             affine (boolean, default True): Bind the decoder's own threads to processors. Without effect here: it has
                 none; see Pipeline(set_affinity=)
-            device_memory_padding (integer, default 16777216): Bytes of GPU memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            device_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
+            device_memory_padding (integer, default 16777216): Bytes by whose multiples the GPU's decoder takes device
+                memory.
+            device_memory_padding_jpeg2k (integer, default 0): As `device_memory_padding`, for JPEG 2000. Without
+                effect here: memory is found as it is needed
             dtype (dtype, default DALIDataType.UINT8): Type of the pixels; full scale is mapped to full scale, FLOAT's
                 to 1.
-            host_memory_padding (integer, default 8388608): Bytes of pinned memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            host_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
-            hw_decoder_load (number, default 0.65): Share of the pictures for a GPU's hardware decoder. Without effect
-                here: it tunes decoding on a GPU
+            host_memory_padding (integer, default 8388608): Bytes by whose multiples it takes pinned memory.
+            host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
+                here: memory is found as it is needed
+            hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
+                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
+                CPU gets the others, and what the GPU can't do.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
-                GPU. Without effect here: it tunes decoding on a GPU
-            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG. Without effect here: on a
-                CPU it always is, with DALI as with Penstock
-            memory_stats (boolean, default False): Print memory statistics. Without effect here: it tunes decoding on
-                a GPU Deprecated: it does nothing.
+                GPU. Without effect here: memory is found as it is needed
+            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
+                the CPU it always is, as DALI does it.
+            memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
+                is needed Deprecated: it does nothing.
             num_attempts (integer, default 10): How often a window may be drawn that does not fit.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
-            preallocate_height_hint (integer, default 0): Its height. Without effect here: it tunes decoding on a GPU
-            preallocate_width_hint (integer, default 0): Width of the largest picture, for a GPU's hardware decoder.
-                Without effect here: it tunes decoding on a GPU
+            preallocate_height_hint (integer, default 0): Its height.
+            preallocate_width_hint (integer, default 0): Width of the largest picture: the GPU's engines make room for
+                a batch of them. 0: as it is needed.
             random_area (numbers, default [0.08, 1.0]): Least and largest area of the window, as shares of the
                 picture's.
             random_aspect_ratio (numbers, default [0.75, 1.3333333333333333]): Least and largest width / height of the
                 window.
             seed (integer, default -1): Seed of this operator's random numbers; -1: from the pipeline's.
-            split_stages (boolean, default False): Decode in two stages. Without effect here: it tunes decoding on a
-                GPU Deprecated: it does nothing.
-            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: it tunes
-                decoding on a GPU Deprecated: it does nothing.
+            split_stages (boolean, default False): Decode in two stages. Without effect here: memory is found as it is
+                needed Deprecated: it does nothing.
+            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: memory is
+                found as it is needed Deprecated: it does nothing.
             use_fast_idct (boolean, default False): Use libjpeg's less exact inverse DCT. It is slower here than the
                 exact one.
         """
@@ -625,41 +813,41 @@ class decoders:
                 all.
             axis_names (layout, default 'WH'): The axes by their names in the layout (without one: HW, HWC, DHWC),
                 unless `axes` is given.
-            device_memory_padding (integer, default 16777216): Bytes of GPU memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            device_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
+            device_memory_padding (integer, default 16777216): Bytes by whose multiples the GPU's decoder takes device
+                memory.
+            device_memory_padding_jpeg2k (integer, default 0): As `device_memory_padding`, for JPEG 2000. Without
+                effect here: memory is found as it is needed
             dtype (dtype, default DALIDataType.UINT8): Type of the pixels; full scale is mapped to full scale, FLOAT's
                 to 1.
             end (integers, or a node, default None): Elements behind the last ones.
-            host_memory_padding (integer, default 8388608): Bytes of pinned memory taken beforehand. Without effect
-                here: it tunes decoding on a GPU
-            host_memory_padding_jpeg2k (integer, default 0): The same for JPEG 2000. Without effect here: it tunes
-                decoding on a GPU
-            hw_decoder_load (number, default 0.65): Share of the pictures for a GPU's hardware decoder. Without effect
-                here: it tunes decoding on a GPU
+            host_memory_padding (integer, default 8388608): Bytes by whose multiples it takes pinned memory.
+            host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
+                here: memory is found as it is needed
+            hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
+                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
+                CPU gets the others, and what the GPU can't do.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
-                GPU. Without effect here: it tunes decoding on a GPU
-            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG. Without effect here: on a
-                CPU it always is, with DALI as with Penstock
-            memory_stats (boolean, default False): Print memory statistics. Without effect here: it tunes decoding on
-                a GPU Deprecated: it does nothing.
+                GPU. Without effect here: memory is found as it is needed
+            jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
+                the CPU it always is, as DALI does it.
+            memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
+                is needed Deprecated: it does nothing.
             normalized_anchor (boolean, default True): Whether an input `anchor` of floats is a share of the extents.
             normalized_shape (boolean, default True): Whether an input `shape` of floats is a share of the extents.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
-            preallocate_height_hint (integer, default 0): Its height. Without effect here: it tunes decoding on a GPU
-            preallocate_width_hint (integer, default 0): Width of the largest picture, for a GPU's hardware decoder.
-                Without effect here: it tunes decoding on a GPU
+            preallocate_height_hint (integer, default 0): Its height.
+            preallocate_width_hint (integer, default 0): Width of the largest picture: the GPU's engines make room for
+                a batch of them. 0: as it is needed.
             rel_end (numbers, or a node, default None): Elements behind the last ones, as shares of the extents.
             rel_shape (numbers, or a node, default None): Numbers of elements, as shares of the extents.
             rel_start (numbers, or a node, default None): First elements, as shares of the extents.
             shape (integers, or a node, default None): Numbers of elements.
-            split_stages (boolean, default False): Decode in two stages. Without effect here: it tunes decoding on a
-                GPU Deprecated: it does nothing.
+            split_stages (boolean, default False): Decode in two stages. Without effect here: memory is found as it is
+                needed Deprecated: it does nothing.
             start (integers, or a node, default None): First elements, one for each axis.
-            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: it tunes
-                decoding on a GPU Deprecated: it does nothing.
+            use_chunk_allocator (boolean, default False): Another way to allocate. Without effect here: memory is
+                found as it is needed Deprecated: it does nothing.
             use_fast_idct (boolean, default False): Use libjpeg's less exact inverse DCT. It is slower here than the
                 exact one.
         """
@@ -864,6 +1052,97 @@ class experimental:
         """An old name of `fn.peek_image_shape`.
         """
 
+def external_source(
+    source: Any = None,
+    num_outputs: int | None = None,
+    *,
+    batch: bool | None = None,
+    batch_info: bool | None = None,
+    blocking: bool | None = False,
+    cuda_stream: Any = None,
+    cycle: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    ndim: Any = None,
+    no_copy: bool | None = False,
+    parallel: bool | None = None,
+    prefetch_queue_depth: int | None = None,
+    repeat_last: bool | None = False,
+    use_copy_kernel: bool | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> Any:
+    """Data from the user's own code: from a source that is asked for it, or fed before each run.
+
+    With ``source``, each iteration takes a batch from it:
+
+    - a callable is called: without an argument, or with one if it takes one, which tells what is asked for: the
+      iteration's number in the epoch, or with ``batch_info=True`` a `types.BatchInfo`;
+    - an iterable or a generator function gives one item after the other.
+
+    With ``batch=False`` the source gives one sample at a time: it is asked ``batch_size`` times for each batch, and an
+    argument is a `types.SampleInfo`. With ``num_outputs`` each item is a tuple or list of that many, and the operator
+    returns a list of nodes.
+
+    Without ``source``, the data of each iteration comes from ``pipe.feed_input(name, batch)`` or
+    ``pipe.run(name=batch)``.
+
+    A batch is an array with the samples along its first axis, a list of arrays of one type and number of axes (and of
+    shapes of their own), or a TensorList. Arrays are NumPy's, PyTorch's or CuPy's tensors, or whatever has DLPack, the
+    buffer protocol, ``__array_interface__`` or (with ``device="gpu"``) ``__cuda_array_interface__``. A batch may have
+    fewer samples than the pipeline's batch size; all sources of an iteration must give as many, and where there is a
+    reader, full batches. Type, number of axes and layout stay the same in all iterations.
+
+    Outputs: the data, with its own type and shapes; on a GPU with ``device="gpu"``, to which data on the CPU is copied.
+
+    The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares. What
+    it raises comes out of ``pipe.run()`` as it is, and the pipeline can be run again: a source that takes an argument
+    is then asked for the same again. StopIteration comes when all batches before it have been handed out;
+    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch.
+
+    A checkpoint keeps where a source that takes an argument is; others must be brought to the right place by the user.
+
+    Errors: ArgumentError and ArgumentTypeError for arguments; TensorError for data that does not fit, from ``run`` or
+    ``feed_input``; NoDataError from ``run`` where nothing was fed.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     numbers = fn.external_source(lambda i: np.full((2, 3), i, np.float32))
+        ...     return numbers, fn.external_source(name="mine", layout="HW") * 2
+        >>> numbers, mine = pipeline().run(mine=[np.ones((2, 2), np.uint8), np.ones((1, 3), np.uint8)])
+        >>> mine.shape(), mine.layout()
+        ([(2, 2), (1, 3)], 'HW')
+
+    Args:
+        batch (boolean, default None): Whether the source gives whole batches (the default) or samples.
+        batch_info (boolean, default None): Whether a callable gets a BatchInfo rather than the iteration's
+            number.
+        blocking (boolean, default False): Where nothing was fed, `run` waits until another thread does, rather
+            than fail.
+        cuda_stream (any, default None): CUDA stream on which GPU data is made: a handle or a stream object of a
+            framework; 0: the default stream, -1: none, the data is there. Default: the current stream of the
+            data's framework.
+        cycle (any, default None): At the end of an iterable or generator function: 'no' (or False):
+            StopIteration, from then on; 'quiet' (or True): it begins again at once; 'raise': StopIteration, and
+            it begins again after a reset.
+        dtype (any, default None): Type that the data must have, or a list of one per output.
+        layout (any, default None): Layout of the samples, or a list of one per output.
+        ndim (any, default None): Axes that a sample must have, or a list of one per output.
+        no_copy (boolean, default False): Use the memory of the arrays itself: it must not be changed before the
+            batch's outputs are there, nor while they are held if they show it. Data is copied all the same from
+            one device to another.
+        num_outputs (integer, default None): How many outputs the source gives; the operator then returns a list.
+        parallel (boolean, default None): Call the source in worker processes.
+        prefetch_queue_depth (integer, default None): Batches ahead, with `parallel`.
+        repeat_last (boolean, default False): Where nothing new was fed, use what was fed last.
+        source (any, default None): Callable, iterable or generator function that gives the data.
+        use_copy_kernel (boolean, default None): Copy by a kernel. Without effect here: data is copied by the
+            GPU's copy engines
+    """
+
 def file_reader(
     *,
     case_sensitive_filter: bool | None = False,
@@ -986,6 +1265,88 @@ def full_like(
         [[7, 7]]
 
     Args:
+    """
+
+def hsv(
+    input_0: Input,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = ...,
+    hue: float | DataNode | None = 0.0,
+    saturation: float | DataNode | None = 1.0,
+    value: float | DataNode | None = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes hue, saturation and value of pictures.
+
+    Colours are turned by ``hue`` and stretched by ``saturation`` in the plane of I and Q of the colour space YIQ; then
+    everything is multiplied by ``value``. All of it is one linear function in float32; integers are rounded half away
+    from zero and saturate.
+
+    Input: pictures, volumes or sequences whose last axis is three channels, RGB (HWC, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``, which is UINT8 whatever the input is unless given.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
+    and width, and where the last axis is not three channels.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     red = np.float32([[[200, 0, 0]]])
+        ...     return fn.hsv(red, value=0.5), fn.hsv(red, hue=120), fn.hsv(red, saturation=0)
+        >>> [output.at(0).ravel().tolist() for output in pipeline().run()]
+        [[100, 0, 0], [0, 147, 0], [60, 60, 60]]
+
+    Args:
+        dtype (dtype, default DALIDataType.UINT8): Type of the output.
+        hue (number, or a node, default 0.0): Degrees by which colours are turned on the colour wheel.
+        saturation (number, or a node, default 1.0): Factor of colourfulness; 0 gives gray pictures.
+        value (number, or a node, default 1.0): Factor of all values.
+    """
+
+def hue(
+    input_0: Input,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = None,
+    hue: float | DataNode | None = 0.0,
+    image_type: types.DALIImageType | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes the hue of pictures.
+
+    Colours are turned in the plane of I and Q of the colour space YIQ, in float32; their luma stays as it is. Integers
+    are rounded half away from zero and saturate.
+
+    Input: pictures, volumes or sequences whose last axis is three channels, RGB (HWC, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
+    and width, and where the last axis is not three channels.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     red = np.uint8([[[200, 0, 0]]])
+        ...     return fn.hue(red, hue=360), fn.hue(red, hue=120)
+        >>> [output.at(0).ravel().tolist() for output in pipeline().run()]
+        [[200, 0, 0], [0, 147, 0]]
+
+    Args:
+        dtype (dtype, default None): Type of the output; default: the input's.
+        hue (number, or a node, default 0.0): Degrees by which colours are turned on the colour wheel.
+        image_type (image_type, default DALIImageType.RGB): Colour space of the input. Without effect here: it has
+            always been taken for RGB.
     """
 
 def image_decoder(
@@ -1634,7 +1995,8 @@ def reinterpret(
 ) -> DataNode:
     """Takes the input's bytes for elements of another type. Nothing is copied or converted.
 
-    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
+    integers on the CPU.
     Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
 
     Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
@@ -1675,7 +2037,8 @@ def reshape(
 ) -> DataNode:
     """Gives the elements another shape, another layout, or both. Nothing is copied.
 
-    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
+    integers on the CPU.
     Output: the same elements in the same order.
 
     Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
@@ -1741,6 +2104,9 @@ def resize(
 
     Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
     empty input stays empty.
+
+    On a GPU sums are formed in another order: fewer than one integer in a hundred differs from the CPU's, by 1 (at
+    simple ratios such as 2:3, where sums often lie half-way between integers, up to four in a hundred).
 
     Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
 
@@ -1900,6 +2266,45 @@ def resize_crop_mirror(
             memory is found as needed.
     """
 
+def saturation(
+    input_0: Input,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = None,
+    image_type: types.DALIImageType | None = ...,
+    saturation: float | DataNode | None = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Changes the saturation of pictures.
+
+    Colours are stretched in the plane of I and Q of the colour space YIQ, in float32; their luma stays as it is.
+    Integers are rounded half away from zero and saturate.
+
+    Input: pictures, volumes or sequences whose last axis is three channels, RGB (HWC, DHWC, FHWC ...), of type UINT8,
+    INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same shape and layout, of type ``dtype``.
+
+    Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
+    and width, and where the last axis is not three channels.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.saturation(np.uint8([[[200, 100, 0], [7, 7, 7]]]), saturation=0)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[[118, 118, 119], [7, 7, 7]]]
+
+    Args:
+        dtype (dtype, default None): Type of the output; default: the input's.
+        image_type (image_type, default DALIImageType.RGB): Colour space of the input. Without effect here: it has
+            always been taken for RGB.
+        saturation (number, or a node, default 1.0): Factor of colourfulness; 0 gives gray pictures.
+    """
+
 def slice(
     input_0: Input,
     input_1: Input = ...,
@@ -1936,7 +2341,7 @@ def slice(
     Or by two more inputs, ``anchor`` and ``shape``, with one value per axis: integers count elements; floats are shares
     of the extent, unless ``normalized_anchor`` or ``normalized_shape`` is False.
 
-    Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape.
+    Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape, which are on the CPU.
 
     Output: the same layout; the extents of the axes become the part's. With ``dtype``, values that do not fit saturate
     and fractions are cut off.

@@ -5,6 +5,11 @@ different shapes are broadcast as in NumPy, and their types are promoted as in D
 type is the result's, of integers of one kind the wider one's, of signed and unsigned ones a signed type that is wider
 than the unsigned one. Functions whose result is a float give FLOAT where no operand is a float.
 
+A function is computed on the GPU if an operand is there; operands on the CPU may stand beside it. The results are the
+CPU's to the last bit, but for the functions that no machine rounds exactly (`cbrt`, `exp`, `sin`, `pow` of floats and
+their likes), which are off by a few units in the last place. Integer division by zero, an error on the CPU, gives 0 on
+the GPU, and the remainder is then the dividend.
+
 All of them raise ArgumentTypeError for operands of other kinds while the pipeline is being defined, and OperatorError
 while it runs: for shapes or layouts that do not fit, and for booleans where numbers are needed.
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from penstock import _values
-from penstock.errors import ArgumentError, ArgumentTypeError, UnknownArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, UnknownArgumentError
 
 
 class Contract(enum.Enum):
@@ -46,6 +46,7 @@ class Argument:
     unused: str | None = None  # why it is accepted without an effect
     deprecated: str | None = None  # what to use instead
     to_kernel: bool = True
+    attribute: str = ""  # of the operator's instance that holds the value
 
 
 REQUIRED = object()
@@ -61,15 +62,17 @@ def arg(
     unused: str | None = None,
     deprecated: str | None = None,
     to_kernel: bool = True,
+    name: str = "",
 ) -> Any:
     """Declares an argument. Its ``kind`` follows from the default where that tells; REQUIRED has no default.
 
     ``unused`` says why DALI's argument of this name has nothing left to change; it is then accepted and checked.
-    ``to_kernel=False``: the declaration's own Python uses it, the kernel does not.
+    ``to_kernel=False``: the declaration's own Python uses it, the kernel does not. ``name``: what users call it, where
+    that is not the attribute's name.
     """
     kind = kind or _values.kind_of(default)
     return Argument(
-        "",
+        name,
         None if default is REQUIRED else default,
         doc,
         kind,
@@ -98,6 +101,12 @@ class Op:
     alias: ClassVar[bool] = False  # the output is the input's memory under another shape
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait
     random: ClassVar[bool] = False  # draws random numbers: has the argument `seed`
+    host_output: ClassVar[bool] = False  # runs on the GPU, but writes to the CPU's memory
+    cpu_inputs: ClassVar[tuple[int, ...]] = ()  # inputs that are on the CPU, whatever the operator's device is
+    metadata_inputs: ClassVar[tuple[int, ...]] = ()  # inputs of which type and shape count alone: on either device
+    tiled: ClassVar[bool] = False  # each output pixel needs many of the input: a kernel has at most one such stage
+    external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
+    positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a reader: each iteration it is told which samples (see penstock/read)
     arguments: ClassVar[dict[str, Argument]] = {}
 
@@ -105,7 +114,7 @@ class Op:
         self.given = frozenset(values) | frozenset(tensors)
         self.tensors = tensors
         for name, argument in self.arguments.items():
-            setattr(self, name, values.get(name, None if name in tensors else argument.default))
+            setattr(self, argument.attribute, values.get(name, None if name in tensors else argument.default))
         self.prepare()
 
     def prepare(self) -> None:
@@ -115,9 +124,15 @@ class Op:
         """How many outputs this node has."""
         return 1
 
+    def gives_list(self) -> bool:
+        """Whether a call returns a list of nodes."""
+        return self.num_outputs() != 1
+
     def kernel_arguments(self) -> dict[str, Any]:
         """Name to constant, as the kernel's Spec gets them; None is left out."""
-        return {n: getattr(self, n) for n, a in self.arguments.items() if a.to_kernel and n not in self.tensors}
+        return {
+            n: getattr(self, a.attribute) for n, a in self.arguments.items() if a.to_kernel and n not in self.tensors
+        }
 
     def wrong(self, argument: str, problem: str) -> ArgumentError:
         """An error about one argument, naming operator and value."""
@@ -156,7 +171,8 @@ def op(
         for base in reversed(cls.__mro__):
             for key, value in vars(base).items():
                 if isinstance(value, Argument):
-                    found[key] = Argument(**{**vars(value), "name": key})
+                    name_of = value.name or key
+                    found[name_of] = Argument(**{**vars(value), "name": name_of, "attribute": key})
         if cls.random:
             found["seed"] = Argument(
                 "seed",
@@ -164,6 +180,7 @@ def op(
                 "Seed of this operator's random numbers; -1: from the pipeline's.",
                 "integer",
                 to_kernel=False,
+                attribute="seed",
             )
         cls.arguments = found
         cls.name, cls.kernel, cls.contract = name, kernel or name, Contract(contract)
@@ -193,6 +210,10 @@ def check_arguments(cls: type[Op], given: dict[str, Any], is_node: Callable[[Any
         if value is None:
             continue
         if is_node(value):
+            if value.device != "cpu":
+                raise DeviceError(
+                    f"{cls.name}: {name} is on the GPU ({value.name!r}): arguments must be on the CPU, use .cpu()"
+                )
             if not argument.per_sample:
                 raise ArgumentTypeError(f"{cls.name}: {name} must be a constant, not a node (one value per sample)")
             tensors[name] = value

@@ -17,6 +17,38 @@ class Operator:
     def __init__(self, *, device: str | None = ..., **arguments: Any) -> None: ...
     def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
 
+class Brightness(Operator):
+    """`fn.brightness` as an object."""
+    def __init__(
+        self,
+        *,
+        brightness: float | DataNode | None = 1.0,
+        brightness_shift: float | DataNode | None = 0.0,
+        dtype: types.DALIDataType | type | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class BrightnessContrast(Operator):
+    """`fn.brightness_contrast` as an object."""
+    def __init__(
+        self,
+        *,
+        brightness: float | DataNode | None = 1.0,
+        brightness_shift: float | DataNode | None = 0.0,
+        contrast: float | DataNode | None = 1.0,
+        contrast_center: float | DataNode | None = 0.5,
+        dtype: types.DALIDataType | type | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class Cast(Operator):
     """`fn.cast` as an object."""
     def __init__(
@@ -58,6 +90,24 @@ class CoinFlip(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class ColorTwist(Operator):
+    """`fn.color_twist` as an object."""
+    def __init__(
+        self,
+        *,
+        brightness: float | DataNode | None = 1.0,
+        contrast: float | DataNode | None = 1.0,
+        dtype: types.DALIDataType | type | None = None,
+        hue: float | DataNode | None = 0.0,
+        image_type: types.DALIImageType | None = ...,
+        saturation: float | DataNode | None = 1.0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class Constant(Operator):
     """`fn.constant` as an object."""
     def __init__(
@@ -68,6 +118,21 @@ class Constant(Operator):
         idata: int | Sequence[int] | None = None,
         layout: str | None = '',
         shape: int | Sequence[int] | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Contrast(Operator):
+    """`fn.contrast` as an object."""
+    def __init__(
+        self,
+        *,
+        contrast: float | DataNode | None = 1.0,
+        contrast_center: float | DataNode | None = 0.5,
+        dtype: types.DALIDataType | type | None = None,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -450,6 +515,33 @@ class experimental:
         ) -> None: ...
         def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class ExternalSource(Operator):
+    """`fn.external_source` as an object."""
+    def __init__(
+        self,
+        source: Any = None,
+        num_outputs: int | None = None,
+        *,
+        batch: bool | None = None,
+        batch_info: bool | None = None,
+        blocking: bool | None = False,
+        cuda_stream: Any = None,
+        cycle: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        ndim: Any = None,
+        no_copy: bool | None = False,
+        parallel: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        repeat_last: bool | None = False,
+        use_copy_kernel: bool | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> Any: ...
+
 class FileReader(Operator):
     """`fn.readers.file` as an object."""
     def __init__(
@@ -518,6 +610,37 @@ class FullLike(Operator):
     def __init__(
         self,
         *,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Hsv(Operator):
+    """`fn.hsv` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = ...,
+        hue: float | DataNode | None = 0.0,
+        saturation: float | DataNode | None = 1.0,
+        value: float | DataNode | None = 1.0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Hue(Operator):
+    """`fn.hue` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = None,
+        hue: float | DataNode | None = 0.0,
+        image_type: types.DALIImageType | None = ...,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -986,6 +1109,21 @@ class ResizeCropMirror(Operator):
         size: float | Sequence[float] | DataNode | None = None,
         subpixel_scale: bool | None = True,
         temp_buffer_hint: int | None = 0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Saturation(Operator):
+    """`fn.saturation` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = None,
+        image_type: types.DALIImageType | None = ...,
+        saturation: float | DataNode | None = 1.0,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,

@@ -12,14 +12,17 @@ from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
-from penstock.optimize.plan import Plan
-from penstock.run import checkpoint
+from penstock.optimize.plan import Plan, Where
+from penstock.run import affinity, checkpoint
 from penstock.run.checks import OutputCheck
 from penstock.run.dot import write_dot
 from penstock.run.executor import Executor
-from penstock.run.options import Options
+from penstock.run.inputs import Inputs
+from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.statistics import executor_statistics
-from penstock.tensors import TensorListCPU
+from penstock.tensors import TensorListCPU, TensorListGPU
+
+__all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
 
 
 class Pipeline(Scope):
@@ -32,22 +35,29 @@ class Pipeline(Scope):
         batch_size: samples of a batch, at most.
         num_threads: threads that work on samples. As many more read files ahead, which takes processor time of its
             own: about a tenth of what decoding photographs takes when they are in the page cache.
-        device_id: the GPU; None: none. This build runs on CPUs, so it is only noted.
+        device_id: the GPU, by its number; None: none. Nothing is asked of a GPU before an operator runs on one.
         seed: of all random numbers. None or -1: another one each time.
         exec_pipelined: prepare batches ahead. False: each `run` prepares one and waits for it.
-        prefetch_queue_depth: batches prepared ahead; of a dict, ``cpu_size`` counts on a CPU.
+        prefetch_queue_depth: batches prepared ahead. Or ``{"cpu_size": c, "gpu_size": g}``: where operators run on a
+            GPU, g batches are in its memory, and c more are behind them, as far as the CPU gets; elsewhere, c batches.
         exec_async: as ``exec_pipelined``: False prepares nothing ahead.
-        set_affinity: bind each thread to one processor of those that the process may use (or of
-            ``DALI_AFFINITY_MASK``'s).
+        set_affinity: bind each thread that works on samples to a processor, and others to all of these together. They
+            are near the GPU (of its NUMA node), among those that the process may use. Processes of one machine that
+            say ``LOCAL_RANK`` and ``LOCAL_WORLD_SIZE``, as under torchrun, and pipelines of one process take different
+            ones as long as there are enough. ``DALI_AFFINITY_MASK``, such as ``3,5,6``, names them instead.
+        default_cuda_stream_priority: of the pipeline's CUDA streams; a lower number is more urgent, and 0 the least.
+        enable_memory_stats: `executor_statistics` also tells of the GPU's memory.
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.
-        py_num_workers, py_start_method, py_callback_pickler: accepted without an effect: no operator calls Python.
+        py_num_workers, py_start_method, py_callback_pickler: accepted without an effect: sources of users are called in
+            this process.
         enable_checkpointing: accepted without an effect: states are small and always kept.
         checkpoint: what `Pipeline.checkpoint` gave: the pipeline goes on from there, with that one's seed.
-        bytes_per_sample, max_streams, default_cuda_stream_priority, enable_memory_stats, exec_dynamic,
-            experimental_exec_dynamic, stream_policy, concurrency: accepted without an effect: memory is taken as it is
-            needed, memory is always counted, there is one executor, and no CUDA streams on a CPU.
+        bytes_per_sample, max_streams, exec_dynamic, experimental_exec_dynamic, stream_policy, concurrency: accepted
+            without an effect. Memory is taken as it is needed. There is one executor, in which operators on the CPU may
+            follow those on the GPU (``.cpu()``), and any number of times. Each pipeline has its own CUDA streams, for
+            decoding, copies and kernels, so that these overlap; which one an operator uses follows from what it does.
 
     Errors: ArgumentError and ArgumentTypeError for arguments; what operators raise, see `penstock.errors`.
     """
@@ -86,7 +96,10 @@ class Pipeline(Scope):
         self._outputs: list[DataNode] | None = None
         self._plan: Plan | None = None
         self._executor: Executor | None = None
-        self._shared: tuple[TensorListCPU, ...] | None = None
+        self._inputs = Inputs()
+        self._processors: affinity.Processors | None = None
+        self._ended = False  # a source, so nothing is scheduled before a reset
+        self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
 
     # The definition.
 
@@ -144,26 +157,76 @@ class Pipeline(Scope):
                 node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
                 ahead = max(ahead, node.op.prefetch_queue_depth - 1)  # type: ignore[attr-defined]
         self._ahead = ahead if self._options.depth > 1 else 0
+        uses_gpu = any(node.device != "cpu" for node in self._plan.nodes)
+        if uses_gpu and self._options.device_id is None:
+            raise DeviceError("Pipeline: device_id=None: operators run on a GPU, so it must say on which, such as 0")
+        self._depth = self._options.ahead(uses_gpu)
+        if self._options.given["set_affinity"]:
+            self._processors = affinity.choose(self._options.num_threads, self._options.device_id if uses_gpu else None)
         self._executor = Executor(
             self._plan,
             threads=self._options.num_threads,
             io_threads=self._options.num_threads,
-            depth=self._options.depth,
-            cpus=self._options.cpus(),
+            depth=self._depth,
+            gpu_depth=self._options.gpu_depth,
+            device=self._options.device_id if uses_gpu else None,
+            stream_priority=self._options.given["default_cuda_stream_priority"] or 0,
+            cpus=self._processors.cpus if self._processors else [],
             seed=self._options.seed,
         )
+        self._inputs = self._executor.inputs(self._options.batch_size)
         if self._options.given["checkpoint"] is not None:
-            checkpoint.restore(self._executor, self._options.given["checkpoint"])
+            checkpoint.restore(self._executor, self._inputs, self._options.given["checkpoint"])
 
     # Running.
 
-    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> tuple[TensorListCPU, ...]:
-        """The next batch: one `TensorListCPU` per output. It is the caller's: no later run overwrites it."""
-        if inputs:
-            raise ArgumentError(f"run(): the pipeline has no inputs named {', '.join(inputs)}")
+    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        """The next batch: one list of tensors per output. It is the caller's: no later run overwrites it.
+
+        ``run(name=batch)`` feeds a batch to the external source of this name first, as `feed_input` does. Raises what
+        operators and sources raise; StopIteration when a source has ended and all batches before it are handed out.
+        """
         self.release_outputs()
+        self._built()
+        if inputs:
+            self._inputs.check_complete(inputs)
+            for name, batch in inputs.items():
+                self.feed_input(name, batch)
         self._fill()
         return self.outputs(cuda_stream)
+
+    def feed_input(
+        self, data_node: str | DataNode, data: Any, layout: str | None = None, cuda_stream: Any = None,
+        use_copy_kernel: bool = False,
+    ) -> None:  # fmt: skip
+        """Gives an external source the data of one iteration, which runs when all sources have theirs.
+
+        Data is used in the order in which it is fed, and copied at once unless the source has ``no_copy=True``.
+
+        Args:
+            data_node: the source, or its ``name``.
+            data: a batch, as `fn.external_source` describes it.
+            layout: names of a sample's axes; None: those of the source, or of the data.
+            cuda_stream: for data on a GPU: see `fn.external_source`.
+            use_copy_kernel: without effect.
+
+        Raises UnknownArgumentError where there is no such source, GraphError if it has a ``source=`` of its own,
+        TensorError for data that makes no batch or does not fit, DeviceError for data on another device.
+
+        Example:
+            >>> pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
+            >>> with pipe:
+            ...     pipe.set_outputs(fn.external_source(name="numbers") + 1)
+            >>> pipe.feed_input("numbers", np.array([[1, 2], [3, 4]]))
+            >>> pipe.run()[0].as_array()
+            array([[2, 3],
+                   [4, 5]])
+        """
+        self._built()
+        self._inputs.feed(data_node, data, layout, cuda_stream)
+
+    def iter_setup(self) -> None:
+        """Called before each iteration is scheduled: subclasses may call `feed_input`, or raise StopIteration."""
 
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
@@ -171,12 +234,22 @@ class Pipeline(Scope):
         if executor.pending() == 0 and self._shared is None:
             self._fill()
         else:
-            executor.schedule(self.max_batch_size)
+            self._schedule()
 
-    def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU, ...]:
-        """Waits for the oldest batch that was scheduled, and hands it out."""
-        outputs = self._built().take()
+    def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        """Waits for the oldest batch that was scheduled, and hands it out. Raises StopIteration as `run` does.
+
+        ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
+        will be ready, without waiting for the GPU here.
+        """
+        executor = self._built()
+        if self._ended and not executor.pending():
+            raise StopIteration
+        outputs = executor.take()
         self._check(outputs)
+        for output in outputs:
+            if isinstance(output, TensorListGPU):
+                output._ready(cuda_stream)
         self._shared = outputs
         return outputs
 
@@ -184,7 +257,7 @@ class Pipeline(Scope):
         """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
         self._shared = None
 
-    def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU, ...]:
+    def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Lets go of the last outputs, waits for the next ones and hands them out."""
         self.release_outputs()
         return self.share_outputs(cuda_stream)
@@ -194,14 +267,29 @@ class Pipeline(Scope):
         return self._executor is None or self._executor.pending() == 0
 
     def reset(self) -> None:
-        """Throws away what was prepared ahead; the next batch follows the last one that was handed out."""
+        """Throws away what was prepared ahead; the next batch follows the last one that was handed out.
+
+        After StopIteration, sources begin their next epoch: callables that take an argument are asked for iteration 0
+        again, ``cycle="raise"`` begins anew, others go on. What sources gave ahead is not lost.
+        """
         self.release_outputs()
         if self._executor:
+            at_end = self._ended and not self._executor.pending()
             self._executor.cancel()
+            self._ended = False
+            if at_end:
+                self._inputs.restart()
 
     def start_epoch(self, epoch: int) -> None:
-        """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch."""
-        self.reset()
+        """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch.
+
+        External sources that can begin anew (see `reset`) do.
+        """
+        if not (self._ended and self.empty()):
+            self.reset()
+            self._inputs.restart()
+        else:
+            self.reset()
         for cursor in self._built().cursors:
             cursor.state = (epoch, 0)
 
@@ -223,7 +311,7 @@ class Pipeline(Scope):
 
         A short JSON text. Where ``filename`` is given, it is written there, too.
         """
-        text = checkpoint.save(self._built(), self._options.seed)
+        text = checkpoint.save(self._built(), self._inputs, self._options.seed)
         if filename is not None:
             with open(filename, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -239,6 +327,7 @@ class Pipeline(Scope):
         self._shared = None
         if self._executor:
             self._executor.close()
+        self._processors = None
 
     # What can be asked.
 
@@ -256,15 +345,30 @@ class Pipeline(Scope):
             return self._reader(name).cursor.order.reader_meta()  # type: ignore[no-any-return]
         return {key: self.reader_meta(key) for key in self._readers()}
 
-    def explain(self) -> str:
-        """The plan: which operators run together, on which threads, and what is computed before shapes are known."""
-        self.build()
+    def explain(self, source: bool = False) -> str:
+        """The plan: which operators run together, on which threads, and what is computed before shapes are known.
+
+        With ``source=True`` the sources of the GPU's kernels follow, as the compiler gets them. They are made for the
+        types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
+        """
+        executor = self._built()
         assert self._plan is not None
-        return explain(self._plan)
+        text = explain(self._plan)
+        if not source or not any(segment.where is Where.GPU for segment in self._plan.segments):
+            return text
+        if not executor.kernels():
+            self._fill()
+            if executor.pending():
+                executor.wait()
+        return "\n\n".join([text, *executor.kernels()])
 
     def executor_statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
-        return executor_statistics(self._built())
+        return executor_statistics(self._built(), devices=bool(self._options.given["enable_memory_stats"]))
+
+    def output_stream(self) -> int | None:
+        """The handle of the CUDA stream in which outputs on the GPU are made; None: no operator runs on a GPU."""
+        return self._built().stream()
 
     def save_graph_to_dot_file(
         self, filename: str | os.PathLike[str], *, show_tensors: bool = False, show_ids: bool | None = None,
@@ -274,6 +378,12 @@ class Pipeline(Scope):
         self.build()
         assert self._plan is not None
         write_dot(self._plan, filename, show_tensors=show_tensors, use_colors=use_colors)
+
+    def input_feed_count(self, input_name: str) -> int:
+        """How many batches may be fed to an external source ahead of the first `run`, to be worked on at once."""
+        self._built()
+        self._inputs.check(input_name)
+        return self._depth
 
     @property
     def num_outputs(self) -> int:
@@ -289,8 +399,23 @@ class Pipeline(Scope):
 
     def _fill(self) -> None:
         executor = self._built()
-        while executor.pending() < self._options.depth + self._ahead:
-            executor.schedule(self.max_batch_size)
+        while executor.pending() < self._depth + self._ahead and self._schedule():
+            pass
+
+    def _schedule(self) -> bool:
+        """Starts an iteration; says whether there is data for one."""
+        executor = self._built()
+        if self._ended:
+            return False
+        try:
+            self.iter_setup()
+            given = self._inputs.take(needed=not executor.pending())
+        except StopIteration:
+            self._ended = True
+            return False
+        if given is not None:
+            executor.schedule(given[0].size if given else self.max_batch_size, given)
+        return given is not None
 
     def _readers(self) -> dict[str, OpNode]:
         assert self._plan is not None
@@ -323,8 +448,6 @@ def _output(value: Any, index: int) -> DataNode:
     if isinstance(value, (list, tuple, dict, str)) or value is None:
         raise ArgumentTypeError(f"output {index} of the pipeline is {value!r}: expected a node or a constant array")
     node = as_node(value)
-    if node.device != "cpu":
-        raise DeviceError(f"output {index} of the pipeline is on {node.device!r}")
     return node
 
 

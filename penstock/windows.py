@@ -44,6 +44,7 @@ class SliceWindowArgs(Op):
     """
 
     setup_reads = (1, 2)
+    cpu_inputs = (1, 2)
 
     start = arg(None, "First elements, one for each axis.", kind="integers", per_sample=True)
     end = arg(None, "Elements behind the last ones.", kind="integers", per_sample=True)

@@ -12,7 +12,8 @@ A test module of an operator, tests/augment/test_flip.py say, has a list of case
 
 The reference gets one sample's arrays and arguments (a per-sample argument as this sample's value), and returns the
 output's array, or a tuple of them. From that alone each case is checked against its reference and against DALI, fused
-and unfused, with several numbers of threads and sizes of batch, and the operator on empty and misshapen inputs.
+and unfused, with several numbers of threads and sizes of batch, and the operator on empty and misshapen inputs; and, if
+the operator runs on GPUs, against the CPU's result (tests/test_sweep_gpu.py), which `on_gpu` may allow to differ.
 
 The sweep imports each module, so these must not skip themselves as a whole where something is missing.
 """
@@ -106,6 +107,18 @@ def pictures(
     return Samples(tuple(arrays), layout)
 
 
+@dataclass(frozen=True)
+class Apart:
+    """How far results may be from the CPU's where a GPU computes in another way; nothing: the same bits."""
+
+    off_by: int = 0  # integers
+    share: float = 1.0  # of the integers that may be off
+    tolerance: float = 0.0  # floats, relative to the larger of 1 and the CPU's
+
+
+SAME = Apart()
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One way to call an operator, and what comes out."""
@@ -117,6 +130,7 @@ class Case:
     off_by: int  # how far integers may be from the reference
     tolerance: float  # how far floats may be, relative to the larger of 1 and the reference
     differs: str | None  # why DALI gives another result on purpose
+    on_gpu: Apart  # from the CPU's result
 
     @property
     def count(self) -> int:
@@ -151,7 +165,8 @@ def case(
     off_by: int = 0,
     tolerance: float = 1e-5,
     differs: str | None = None,
+    on_gpu: Apart = SAME,
     **arguments: Any,
 ) -> Case:
     """A case; operators that draw random numbers need no reference, since the drawn numbers have none."""
-    return Case(op, inputs, arguments, reference, off_by, tolerance, differs)
+    return Case(op, inputs, arguments, reference, off_by, tolerance, differs, on_gpu)

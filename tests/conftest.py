@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.software_gpu import libraries
 from tools.photographs import Style, write_folder
 
 
@@ -32,10 +34,31 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def software_gpu() -> Iterator[dict[str, str]]:
+    """For tests that use a GPU: two GPUs in software, unless there are real ones.
+
+    The value is what the environment was given for it. All tests of a process use the same driver: the first that asks
+    for a GPU loads it.
+    """
+    variables = libraries.environment()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        yield variables
+
+
 @pytest.fixture
 def random() -> np.random.Generator:
     """Random numbers that are the same in each run of a test."""
     return np.random.default_rng(20240607)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that use whatever GPU there is, for `./dev test gpu`."""
+    for item in items:
+        if "software_gpu" in getattr(item, "fixturenames", ()):
+            item.add_marker("any_gpu")
 
 
 @pytest.hookimpl(tryfirst=True)

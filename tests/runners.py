@@ -34,19 +34,27 @@ def ours(
     *,
     batch_size: int | None = None,
     num_threads: int = 2,
+    device: str | None = None,
     first: Callable[[Nodes], Nodes] = lambda inputs: inputs,
     then: Callable[[DataNode], DataNode] = lambda output: output,
 ) -> list[Result]:
-    """The outputs for all samples of the case; ``first`` replaces input nodes, ``then`` is done to each output."""
-    pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=None, seed=7)
+    """The outputs for all samples of the case; ``first`` replaces input nodes, ``then`` is done to each output.
+
+    With ``device="gpu"`` the operator runs there, and so do its inputs, but those that it needs on the CPU.
+    """
+    device_id = None if device is None else 0
+    pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7)
+    schema = registry.ops[case.op]
     with pipe:
         inputs = first([s.node(folder) for s in case.inputs])
+        if device == "gpu":
+            inputs = [n if i in schema.cpu_inputs else n.gpu() for i, n in enumerate(inputs)]
         arguments = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
-        made = call(registry.ops[case.op], tuple(inputs), arguments)
+        made = call(schema, tuple(inputs), {"device": device, **arguments})
         pipe.set_outputs(*[then(o) for o in (made if isinstance(made, list) else [made])])
     results: list[Result] = []
     while not results or len(results[0].arrays) < case.count:
-        for i, output in enumerate(pipe.run()):
+        for i, output in enumerate(o.as_cpu() for o in pipe.run()):
             if i == len(results):
                 results.append(Result([], int(output.dtype), output.layout()))
             results[i].arrays += [np.array(output.at(k)) for k in range(len(output))]

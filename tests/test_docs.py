@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,12 @@ def _examples() -> list[doctest.DocTest]:
 
 
 @pytest.mark.parametrize("example", _examples(), ids=lambda test: test.name.removeprefix("penstock."))
-def test_example_runs(example: doctest.DocTest, photographs: Path, tmp_path: Path) -> None:
+def test_example_runs(
+    example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """``photos`` is a folder of class folders, ``folder`` holds the picture a.jpg."""
+    if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"')):
+        request.getfixturevalue("software_gpu")
     (tmp_path / "a.jpg").write_bytes(next(photographs.glob("*/*.jpg")).read_bytes())
     folders = {"photos": str(photographs), "folder": str(tmp_path)}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
@@ -87,7 +92,13 @@ def test_arguments_are_those_of_dali(name: str) -> None:
     assert cls.num_inputs == (schema.MinNumInput(), schema.MaxNumInput())
     theirs = set(schema.GetArgumentNames()) - _COMMON
     assert theirs <= set(cls.arguments)
-    assert all(cls.arguments[extra].deprecated for extra in set(cls.arguments) - theirs)  # of DALI's own past
+    extras = set(cls.arguments) - theirs
+    if cls.positional:  # the schema is but a part of what DALI's function takes
+        parameters = inspect.signature(function).parameters
+        assert tuple(name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD) == cls.positional
+        assert extras <= set(parameters)
+    else:
+        assert all(cls.arguments[extra].deprecated for extra in extras)  # of DALI's own past
     for argument in theirs:
         ours = cls.arguments[argument]
         assert ours.required == (not schema.IsArgumentOptional(argument)), argument

@@ -154,7 +154,7 @@ def test_schedule_share_and_release(ten: list[str]) -> None:
 
 
 def test_run_refuses_inputs(ten: list[str]) -> None:
-    with pytest.raises(ArgumentError, match="no inputs named images"):
+    with pytest.raises(ArgumentError, match="no input named 'images'"):
         made(lambda: numbers(ten)).run(images=[1])
 
 

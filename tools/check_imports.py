@@ -29,7 +29,7 @@ tensors
 optimize
 run
 ops
-fn math pipeline
+fn math pipeline backend
 __init__
 plugin
 compat
@@ -37,8 +37,10 @@ compat
 NATIVE = """
 core rows
 decode
+gpu
 run
-abi penstock
+abi_guard abi_tensor penstock
+abi abi_gpu abi_memory
 """
 # Imports that break the order on purpose, inside functions.
 ALLOWED = {

@@ -74,10 +74,17 @@ def default(value: Any) -> str:
 def parameters(schema: type[Op], *, required: bool) -> Iterator[str]:
     """Of a keyword-only list; ``required=False``: an object's constructor, whose call may still bring an argument."""
     for a in sorted(schema.arguments.values(), key=lambda a: (not a.required, a.name)):
+        if a.name in schema.positional:
+            continue
         optional = not (a.required and required)
         yield f"{a.name}: {annotation(a, optional=optional)}" + (f" = {default(a.default)}" if optional else "")
     yield from ("device: str | None = None", "name: str | None = None", "preserve: bool = False")
     yield "bytes_per_sample_hint: int | Sequence[int] = 0"
+
+
+def positional(schema: type[Op]) -> Iterator[str]:
+    for a in map(schema.arguments.__getitem__, schema.positional):
+        yield f"{a.name}: {annotation(a, optional=True)} = {default(a.default)}"
 
 
 def inputs(schema: type[Op]) -> Iterator[str]:
@@ -88,6 +95,7 @@ def inputs(schema: type[Op]) -> Iterator[str]:
     yield from (f"input_{i}: Input" + (" = ..." if i >= least else "") for i in range(most))
     if most:
         yield "/"
+    yield from positional(schema)
     yield "*"
 
 
@@ -118,7 +126,7 @@ def function(schema: type[Op], full_name: str) -> str:
 
 def operator_class(schema: type[Op], full_name: str) -> str:
     name = _catalog.class_name(full_name).rpartition(".")[2]
-    words = (word for part in (("self", "*"), parameters(schema, required=False)) for word in part)
+    words = (word for part in (("self", *positional(schema), "*"), parameters(schema, required=False)) for word in part)
     made = definition("def __init__", words, "None", " ...")
     called = f"def __call__(self, *inputs: Input, **arguments: Any) -> {result(schema)}: ...\n"
     doc = f'"""`fn.{schema.name}` as an object."""\n'

@@ -9,11 +9,13 @@ namespace ps {
 // The numbers are part of the C ABI: penstock/errors.py maps them to classes.
 enum class ErrorKind : int {
   internal = 1, argument = 2, type = 3, read = 4, decode = 5, memory = 6, unsupported = 7, stopped = 8,
+  device = 9,
 };
 
 struct Error : std::runtime_error {
   ErrorKind kind;
-  Error(ErrorKind k, const std::string& what) : std::runtime_error(what), kind(k) {}
+  int sample;                          // of a batch, where that is not clear from where it is thrown
+  Error(ErrorKind k, const std::string& what, int sample_ = -1) : std::runtime_error(what), kind(k), sample(sample_) {}
 };
 
 [[noreturn]] inline void fail(ErrorKind kind, const std::string& what) { throw Error(kind, what); }

@@ -45,6 +45,8 @@ class Gather {
     return block;
   }
   int ndim() const { return int(end_ - axes_); }
+  const GatherAxis* begin() const { return axes_; }
+  const GatherAxis* end() const { return end_; }
 
   // Calls, from the first element of the output to the last,
   //   body.copy(from, stride, n, channel, channel_step): n elements, `stride` bytes apart, and

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "core/error.h"
 #include "core/rows.h"
@@ -18,13 +19,26 @@ size_t size_class(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-void* allocate(size_t capacity) {
-  constexpr size_t huge = size_t(2) << 20;
-  void* data = nullptr;
-  if (posix_memalign(&data, capacity >= huge ? huge : 4096, capacity)) return nullptr;
-  // Fewer page faults and TLB misses where a batch's tensors are written.
-  if (capacity >= huge) madvise(data, capacity / huge * huge, MADV_HUGEPAGE);
-  return data;
+struct HostAllocator : Allocator {
+  void* allocate(size_t bytes) override {
+    constexpr size_t huge = size_t(2) << 20;
+    void* data = nullptr;
+    if (posix_memalign(&data, bytes >= huge ? huge : 4096, bytes)) return nullptr;
+    // Fewer page faults and TLB misses where a batch's tensors are written.
+    if (bytes >= huge) madvise(data, bytes / huge * huge, MADV_HUGEPAGE);
+    return data;
+  }
+  void free(void* data, size_t) override { std::free(data); }
+};
+
+void wait_for(const std::vector<FenceRef>& fences) {
+  for (const FenceRef& f : fences) {
+    try {
+      f->wait();
+    } catch (const Error&) {
+      // Only a device that has failed cannot be waited for, and it does no work any more.
+    }
+  }
 }
 
 }  // namespace
@@ -32,37 +46,128 @@ void* allocate(size_t capacity) {
 Buffer::Buffer(std::shared_ptr<Pool> pool, void* data, size_t capacity)
     : pool_(std::move(pool)), data_(data), capacity_(capacity) {}
 
-Buffer::~Buffer() { pool_->give_back(data_, capacity_); }
+Buffer::~Buffer() { pool_->give_back(data_, capacity_, std::move(fences_)); }
 
-Pool::~Pool() {
-  for (auto& [size, block] : unused_) std::free(block.data);
+void Buffer::add_fence(FenceRef fence) {
+  std::lock_guard lock(mutex_);
+  fences_.push_back(std::move(fence));
 }
 
-BufferRef Pool::take(size_t bytes) {
+Pool::Pool() : allocator_(std::make_unique<HostAllocator>()), trims_(true) {}
+Pool::Pool(std::unique_ptr<Allocator> allocator, Budget budget)
+    : allocator_(std::move(allocator)), budget_(std::move(budget)) {}
+
+Pool::~Pool() { release_unused(); }
+
+bool Pool::Unused::ready(const void* stream) const {
+  return std::all_of(fences.begin(), fences.end(),
+                     [&](const FenceRef& f) { return (stream && f->before(stream)) || f->passed(); });
+}
+
+// With the lock held: a block that lies here, or none.
+BufferRef Pool::reuse(size_t capacity, const void* stream) {
+  for (auto it = unused_.lower_bound(capacity); it != unused_.end() && it->first <= capacity + capacity / 2; ++it) {
+    if (!it->second.ready(stream)) continue;
+    void* data = it->second.data;
+    const size_t size = it->first;
+    // Work of the same stream that is not done yet: whoever takes the block next must still know of it.
+    std::vector<FenceRef> fences = std::move(it->second.fences);
+    unused_.erase(it);
+    unused_bytes_ -= size;
+    note_use();
+    auto buffer = std::make_shared<Buffer>(shared_from_this(), data, size);
+    for (FenceRef& f : fences)
+      if (!f->passed()) buffer->add_fence(std::move(f));
+    return buffer;
+  }
+  return nullptr;
+}
+
+BufferRef Pool::take(size_t bytes, const void* stream) {
   const size_t capacity = size_class(bytes + kRowSlack);
-  {
-    std::lock_guard lock(mutex_);
-    auto it = unused_.lower_bound(capacity);
-    if (it != unused_.end() && it->first <= capacity + capacity / 2) {
-      void* data = it->second.data;
-      const size_t size = it->first;
-      unused_.erase(it);
-      unused_bytes_ -= size;
+  Lock lock(mutex_);
+  while (true) {
+    if (BufferRef b = reuse(capacity, stream)) return b;
+    void* data = reserve_.take(capacity);
+    if (!data) data = from_system(capacity, lock);
+    if (data) {
       note_use();
-      return std::make_shared<Buffer>(shared_from_this(), data, size);
+      return std::make_shared<Buffer>(shared_from_this(), data, capacity);
     }
+    if (!make_room(lock)) refuse(capacity);
   }
-  void* data = allocate(capacity);
-  if (!data) {
-    release_unused();
-    data = allocate(capacity);
-    if (!data) fail(ErrorKind::memory, "the system refused " + std::to_string(capacity) + " bytes of memory");
-  }
-  std::lock_guard lock(mutex_);
+}
+
+// Null: refused, or over the budget. The lock is open while the system is asked.
+void* Pool::from_system(size_t capacity, Lock& lock) {
+  if (budget_.bytes && held_ + capacity > budget_.bytes) return nullptr;
   held_ += capacity;
-  peak_ = std::max(peak_, held_);
-  note_use();
-  return std::make_shared<Buffer>(shared_from_this(), data, capacity);
+  most_now_ = std::max(most_now_, held_ - unused_bytes_);
+  lock.unlock();
+  void* data = allocator_->allocate(capacity);
+  lock.lock();
+  if (data) peak_ = std::max(peak_, held_);
+  else held_ -= capacity;
+  return data;
+}
+
+// Gives up the block that lies here longest; if work still uses all of them, that one's is waited for. False: none lies
+// here. The lock is open meanwhile.
+bool Pool::make_room(Lock& lock) {
+  const auto older = [](auto& a, auto& b) { return a.second.since < b.second.since; };
+  auto chosen = unused_.end();
+  for (auto it = unused_.begin(); it != unused_.end(); ++it)
+    if (it->second.ready(nullptr) && (chosen == unused_.end() || older(*it, *chosen))) chosen = it;
+  if (chosen != unused_.end()) {
+    const auto [capacity, block] = std::move(*chosen);
+    unused_.erase(chosen);
+    unused_bytes_ -= capacity;
+    free(block.data, capacity, lock);
+    return true;
+  }
+  chosen = std::min_element(unused_.begin(), unused_.end(), older);
+  if (chosen == unused_.end()) return false;
+  const std::vector<FenceRef> fences = chosen->second.fences;   // it stays: perhaps it can be used again as it is
+  lock.unlock();
+  wait_for(fences);
+  lock.lock();
+  return true;
+}
+
+void Pool::free(void* data, size_t capacity, Lock& lock) {
+  if (reserve_.give(data)) return;
+  held_ -= capacity;
+  lock.unlock();
+  allocator_->free(data, capacity);
+  lock.lock();
+}
+
+void Pool::refuse(size_t capacity) const {
+  const std::string in_use = std::to_string(held_ - unused_bytes_) + " bytes are in use", more = std::to_string(capacity);
+  if (budget_.bytes && held_ + capacity > budget_.bytes)
+    fail(ErrorKind::memory, budget_.variable + "=" + std::to_string(budget_.bytes) + " does not suffice: " + in_use +
+                                " of the " + budget_.memory + ", and " + more + " more are needed");
+  fail(ErrorKind::memory, "the system refused " + more + " bytes of " + budget_.memory + "; " + in_use);
+}
+
+void Pool::preallocate(size_t bytes) {
+  if (!bytes) return;
+  const size_t capacity = size_class(bytes);
+  Lock lock(mutex_);
+  while (true) {
+    if (void* data = from_system(capacity, lock)) return reserve_.add(data, capacity);
+    if (!make_room(lock)) refuse(capacity);
+  }
+}
+
+size_t Pool::held() {
+  std::lock_guard lock(mutex_);
+  return held_;
+}
+
+size_t Pool::peak() {
+  std::lock_guard lock(mutex_);
+  return peak_;
 }
 
 // With the lock held.
@@ -75,33 +180,42 @@ void Pool::note_use() {
   most_now_ = std::max(most_now_, held_ - unused_bytes_);
 }
 
-void Pool::give_back(void* data, size_t capacity) {
-  std::vector<void*> surplus;
+void Pool::give_back(void* data, size_t capacity, std::vector<FenceRef> fences) {
+  std::vector<std::pair<void*, size_t>> surplus;
   {
     std::lock_guard lock(mutex_);
-    unused_.emplace(capacity, Unused{data, takes_});
+    unused_.emplace(capacity, Unused{data, takes_, std::move(fences)});
     unused_bytes_ += capacity;
-    // Sizes that no batch asks for any more must not pile up. What was in use at a time lately will be again; beyond
-    // that and a quarter, what lay there longest goes.
-    const size_t allowed = std::max(most_now_, most_before_) / 4 * 5;
-    while (held_ > allowed && !unused_.empty()) {
-      auto oldest = std::min_element(unused_.begin(), unused_.end(),
-                                     [](auto& a, auto& b) { return a.second.since < b.second.since; });
-      surplus.push_back(oldest->second.data);
-      unused_bytes_ -= oldest->first;
-      held_ -= oldest->first;
-      unused_.erase(oldest);
-    }
+    if (trims_) trim(surplus);
   }
-  for (void* p : surplus) std::free(p);
+  for (auto [p, size] : surplus) allocator_->free(p, size);
+}
+
+// With the lock held. Sizes that no batch asks for any more must not pile up. What was in use at a time lately will be
+// again; beyond that and a quarter, what lay there longest goes.
+void Pool::trim(std::vector<std::pair<void*, size_t>>& surplus) {
+  const size_t allowed = std::max(most_now_, most_before_) / 4 * 5;
+  while (held_ > allowed && !unused_.empty()) {
+    auto oldest = std::min_element(unused_.begin(), unused_.end(),
+                                   [](auto& a, auto& b) { return a.second.since < b.second.since; });
+    surplus.emplace_back(oldest->second.data, oldest->first);
+    unused_bytes_ -= oldest->first;
+    held_ -= oldest->first;
+    unused_.erase(oldest);
+  }
 }
 
 void Pool::release_unused() {
-  std::lock_guard lock(mutex_);
-  for (auto& [size, block] : unused_) std::free(block.data);
-  unused_.clear();
-  held_ -= unused_bytes_;
+  Lock lock(mutex_);
+  const std::multimap<size_t, Unused> all = std::exchange(unused_, {});
   unused_bytes_ = 0;
+  for (const auto& [capacity, block] : all) {
+    lock.unlock();
+    wait_for(block.fences);
+    lock.lock();
+    free(block.data, capacity, lock);
+  }
+  held_ -= reserve_.release(*allocator_);
 }
 
 void* Arena::take(size_t bytes) {

@@ -1,5 +1,5 @@
-// Host memory that is used again: pages once touched stay with the pool, since faulting them in anew costs more than
-// the work on them.
+// Memory that is used again. Host pages once touched stay with the pool, since faulting them in anew costs more than the
+// work on them; memory of a GPU and pinned memory are slow to get, and slower to give back.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,30 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
+
+#include "core/reserve.h"
 
 namespace ps {
 
 class Pool;
+
+// Work that still uses a block whose owners are all gone: of a GPU, which runs behind the host.
+struct Fence {
+  virtual ~Fence() = default;
+  virtual bool passed() const = 0;
+  virtual void wait() const = 0;
+  // Whether that work comes before whatever is put into this stream from now on.
+  virtual bool before(const void* stream) const = 0;
+};
+using FenceRef = std::shared_ptr<const Fence>;
+
+// How much a pool may take from the system, and how errors call that.
+struct Budget {
+  size_t bytes = 0;                           // 0: as much as there is
+  std::string variable = "", memory = "memory";   // "PENSTOCK_DEVICE_MEMORY", "memory of GPU 0"
+};
 
 // A block of a pool, given back when the last owner lets go of it.
 class Buffer {
@@ -22,32 +41,56 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   uint8_t* data() const { return static_cast<uint8_t*>(data_); }
   size_t capacity() const { return capacity_; }
+  // When the block is given back, it is used again only after this. From any thread.
+  void add_fence(FenceRef fence);
 
  private:
   std::shared_ptr<Pool> pool_;
   void* data_;
   size_t capacity_;
+  std::mutex mutex_;
+  std::vector<FenceRef> fences_;
 };
 using BufferRef = std::shared_ptr<Buffer>;
 
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
+  // Host memory, of which what was not needed lately is given back by itself.
+  Pool();
+  // Memory of another kind, kept until release_unused(), or until it is refused or the budget is reached.
+  Pool(std::unique_ptr<Allocator> allocator, Budget budget);
   ~Pool();
-  // At least `bytes`, aligned to 64, with kRowSlack readable bytes behind.
-  BufferRef take(size_t bytes);
-  void release_unused();
-  size_t held() const { return held_; }   // bytes taken from the system and not given back
-  size_t peak() const { return peak_; }
+  // At least `bytes`, aligned to 64, with kRowSlack readable bytes behind. For work in `stream`, or for the host.
+  // Where there is no room, what lies unused is given up, and what the GPU still works on is waited for. Throws
+  // Error(memory) if that is not enough: others must let go of some.
+  BufferRef take(size_t bytes, const void* stream = nullptr);
+  void preallocate(size_t bytes);         // so that so much more can be taken without the system; throws Error(memory)
+  void release_unused();                  // waits for work that still uses it
+  size_t held();                          // bytes taken from the system and not given back
+  size_t peak();
 
  private:
   friend class Buffer;
   struct Unused {
     void* data;
     uint64_t since;                    // how many takes there had been when it came back
+    std::vector<FenceRef> fences;
+    bool ready(const void* stream) const;
   };
-  void give_back(void* data, size_t capacity);
+  using Lock = std::unique_lock<std::mutex>;
+  void give_back(void* data, size_t capacity, std::vector<FenceRef> fences);
   void note_use();
+  void trim(std::vector<std::pair<void*, size_t>>& surplus);
+  BufferRef reuse(size_t capacity, const void* stream);
+  void* from_system(size_t capacity, Lock& lock);
+  bool make_room(Lock& lock);
+  void free(void* data, size_t capacity, Lock& lock);
+  [[noreturn]] void refuse(size_t capacity) const;
+  std::unique_ptr<Allocator> allocator_;
+  bool trims_ = false;
+  Budget budget_;
   std::mutex mutex_;
+  Reserve reserve_;
   std::multimap<size_t, Unused> unused_;
   size_t unused_bytes_ = 0, held_ = 0, peak_ = 0;
   // The most in use at a time during the current stretch of takes, and during the one before.
@@ -61,7 +104,7 @@ class Arena {
   explicit Arena(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
   void* take(size_t bytes);
   void clear();                       // keeps the largest block for the next use
-  void move_blocks(std::vector<BufferRef>& to) { for (auto& b : blocks_) to.push_back(b); }
+  void add_fence(const FenceRef& fence) { for (auto& b : blocks_) b->add_fence(fence); }
 
  private:
   std::shared_ptr<Pool> pool_;

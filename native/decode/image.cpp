@@ -70,6 +70,11 @@ PictureReader& ImageDecoder::reader(const Codec& codec) {
 
 void ImageDecoder::decode(const uint8_t* data, size_t size, const ImageInfo& info, const DecodeOptions& options,
                           const Window& window, RowSink& sink) {
+  decode(reader(*info.codec), data, size, info, options, window, sink);
+}
+
+void ImageDecoder::decode(PictureReader& codec, const uint8_t* data, size_t size, const ImageInfo& info,
+                          const DecodeOptions& options, const Window& window, RowSink& sink) {
   check_size(info, options.max_pixels);
   if (window.width() <= 0 || window.height() <= 0) return;
   const Orientation orientation(options.orientation(info));
@@ -85,7 +90,6 @@ void ImageDecoder::decode(const uint8_t* data, size_t size, const ImageInfo& inf
   }
   PictureRequest request{to_ycbcr ? ImageType::rgb : options.type, window, options.fancy_upsampling,
                          options.fast_idct};
-  PictureReader& codec = reader(*info.codec);
   if (orientation.upright()) {
     codec.read(data, size, info, request, *end);
     return;

@@ -50,6 +50,9 @@ class ImageDecoder {
   // Pushes the rows of `window`, which lies inside output_format(info, options). Throws Error(decode).
   void decode(const uint8_t* data, size_t size, const ImageInfo& info, const DecodeOptions& options,
               const Window& window, RowSink& sink);
+  // The same from a reader of the caller's, whatever info.codec says.
+  void decode(PictureReader& reader, const uint8_t* data, size_t size, const ImageInfo& info,
+              const DecodeOptions& options, const Window& window, RowSink& sink);
 
  private:
   PictureReader& reader(const Codec& codec);

@@ -38,6 +38,15 @@ class MemorySink : public RowSink {
   size_t stride_;
 };
 
+// From a picture's rows to those of a window that begins at its row y0.
+struct ShiftedRows : RowSink {
+  RowSink& sink;
+  int64_t y0;
+  ShiftedRows(RowSink& s, int64_t y) : sink(s), y0(y) {}
+  void* place(int64_t y) override { return sink.place(y - y0); }
+  void push(int64_t y, const void* row) override { sink.push(y - y0, row); }
+};
+
 // Gives the rows of a picture in memory. The memory may be a caller's own, without room behind it, so the last row
 // goes through a copy that has it.
 inline void push_rows(const void* data, const RowFormat& f, const Window& w, RowSink& sink) {

@@ -5,8 +5,12 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
 #include <vector>
 
+#include "gpu/recorder.h"
+#include "run/fed.h"
 #include "run/plan.h"
 
 namespace ps {
@@ -17,6 +21,33 @@ struct Failure {
   std::string message, source;
 };
 
+// What an exception tells; `node` is whose fault it is.
+inline Failure failure_of(const std::exception_ptr& e, int node) {
+  try {
+    std::rethrow_exception(e);
+  } catch (const Error& error) {
+    return {error.kind, node, error.sample, error.what(), ""};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::memory, node, -1, "the system refused memory", ""};
+  } catch (const std::exception& error) {
+    return {ErrorKind::internal, node, -1, error.what(), ""};
+  } catch (...) {
+    return {ErrorKind::internal, node, -1, "an unknown exception", ""};
+  }
+}
+
+// What a GPU segment has for a batch.
+struct GpuWork {
+  std::unique_ptr<gpu::Recorder> recorder;
+  std::vector<const Tensor*> in;               // the contexts' pointers
+  std::vector<Tensor*> out;
+};
+
+// prepare: samples get memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done.
+enum class Phase { setup, prepare, run, launch, flight };
+
+enum class Early { none, wanted, under_way };
+
 struct Batch {
   std::shared_ptr<const Plan> plan;            // constants and file names live there, and a consumer may still look
   int64_t number = 0;                          // of the iteration
@@ -24,13 +55,21 @@ struct Batch {
   std::vector<int64_t> ids, epochs;            // by sample
   std::vector<std::vector<Tensor>> values;     // by value, by sample
   std::vector<uint8_t> params;                 // by sample, by node
-  std::vector<BufferRef> memory;               // that fed copies live in
+  std::vector<std::pair<int, FedRef>> fed;     // what was given from outside, by value
   std::vector<BufferRef> value_memory;         // by value: the one buffer of a contiguous value, if it has one
+  int pieces() const { return phase == Phase::prepare ? 1 : size; }
 
-  // Where it is: segment, and whether that segment's setup or run phase is going on.
+  GpuWork gpu;                                 // of the segment it is in
+  gpu::EventRef done;                          // its GPU work so far; none: it has none
+  gpu::DeviceRef device = nullptr;
+
+  // Where it is.
   size_t segment = 0;
-  bool running = false;
-  std::atomic<int> next{0}, left{0};           // samples of this phase: to be taken, to be finished
+  Phase phase = Phase::setup;
+  std::shared_ptr<std::atomic<bool>> landed;   // whether the flight has ended
+  Early early = Early::none;                   // GPU work that can be enqueued while the CPU is at its part
+  std::atomic<int> next{0}, left{0};           // samples of this phase: to be taken, to be finished; prepare: one piece
+  int64_t retry_ns = 0, stuck_ns = 0;          // there was no memory: when to try again, since when nobody gives any back
   bool finished = false;
   std::atomic<bool> failed{false}, cancelled{false};
 
@@ -38,6 +77,13 @@ struct Batch {
   Failure failure;
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote
 
+  // The file that a sample of the node comes from; empty: none.
+  std::string source(const Node& node, int sample) const {
+    for (const std::vector<int>* list : {&node.inputs, &node.outputs})
+      for (int v : *list)
+        if (const char* s = values[size_t(v)][size_t(sample)].source) return s;
+    return {};
+  }
   void fail(Failure f) {
     std::lock_guard lock(mutex);
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ps {
 namespace {
@@ -12,6 +13,11 @@ namespace {
 // Setup is short: taking several samples at a time keeps the lock cool.
 constexpr int kSetupChunk = 8;
 
+constexpr std::chrono::milliseconds kPoll{20}, kRetry{5};
+// How long the oldest batch waits for memory while its consumer waits for it: other pipelines may give some back.
+constexpr int64_t kPatienceNs = 1'000'000'000;
+
+// Binds it to these processors; none: it runs anywhere.
 void prepare_thread(const std::string& name, int index, const std::vector<int>& cpus) {
   sigset_t all;
   sigfillset(&all);
@@ -20,7 +26,7 @@ void prepare_thread(const std::string& name, int index, const std::vector<int>& 
   if (cpus.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(cpus[size_t(index) % cpus.size()], &set);
+  for (int cpu : cpus) CPU_SET(cpu, &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
@@ -28,7 +34,11 @@ void prepare_thread(const std::string& name, int index, const std::vector<int>& 
 
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
     : plan_(std::move(plan)), pool_(std::make_shared<Pool>()), options_(options), started_ns_(now_ns()) {
-  const bool io = std::any_of(plan_->segments.begin(), plan_->segments.end(), [](auto& s) { return s.io; });
+  if (plan_->uses_gpu()) {
+    gpu_ = std::make_unique<GpuRunner>(*plan_, options.device, options.priority);
+    pool_ = gpu_->device()->pinned();              // what the CPU makes goes to the GPU
+  }
+  const bool io = std::any_of(plan_->segments.begin(), plan_->segments.end(), [](auto& s) { return s.where == Where::io; });
   const int count = options.threads + (io ? options.io_threads : 0);
   for (int i = 0; i < count; i++) {
     auto t = std::make_unique<Thread>();
@@ -39,10 +49,21 @@ Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
   for (int i = 0; i < count; i++)
     threads_[size_t(i)]->thread = std::thread([this, i] {
       Thread& self = *threads_[size_t(i)];
-      prepare_thread(options_.name + (self.io ? "-io" : ""), self.io ? i - options_.threads : i,
-                     self.io ? std::vector<int>{} : options_.cpus);
+      const std::vector<int>& cpus = options_.cpus;
+      if (self.io) prepare_thread(options_.name + "-io", i - options_.threads, cpus);
+      else prepare_thread(options_.name, i, cpus.empty() ? cpus : std::vector{cpus[size_t(i) % cpus.size()]});
       loop(self);
     });
+  if (gpu_) {
+    gpu_thread_ = std::thread([this] {
+      prepare_thread(options_.name + "-gpu", 0, options_.cpus);
+      gpu_loop();
+    });
+    early_thread_ = std::thread([this] {
+      prepare_thread(options_.name + "-gpu", 1, options_.cpus);
+      early_loop();
+    });
+  }
 }
 
 Executor::~Executor() {
@@ -52,23 +73,45 @@ Executor::~Executor() {
     for (auto& b : batches_) b->cancelled = true;
   }
   work_.notify_all();
+  gpu_work_.notify_all();
+  early_work_.notify_all();
   done_.notify_all();
   for (auto& t : threads_) t->thread.join();
+  if (gpu_thread_.joinable()) gpu_thread_.join();
+  if (early_thread_.joinable()) early_thread_.join();
+  if (gpu_)
+    for (auto& b : batches_) gpu_->abandon(*b);
+  batches_.clear();
+  gpu_.reset();                                    // waits for its streams, and for calls of landed()
 }
 
 void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
-                        std::vector<std::pair<int, std::vector<Tensor>>> fed, std::vector<BufferRef> memory) {
+                        std::vector<std::pair<int, FedRef>> fed) {
   auto b = std::make_shared<Batch>();
   b->size = size;
   b->ids = std::move(ids);
   b->epochs = std::move(epochs);
-  b->memory = std::move(memory);
   b->plan = plan_;
   b->values.resize(plan_->values.size());
   for (size_t v = 0; v < plan_->values.size(); v++) b->values[v].resize(size_t(size), plan_->constants[v]);
-  for (auto& [v, samples] : fed) b->values[size_t(v)] = std::move(samples);
   b->params.resize(plan_->params_bytes * size_t(size));
   b->value_memory.resize(plan_->values.size());
+  for (auto& [v, given] : fed) {
+    if (given->samples.size() != size_t(size))
+      fail(ErrorKind::argument, "an iteration of " + std::to_string(size) + " samples was given " +
+                                    std::to_string(given->samples.size()));
+    b->values[size_t(v)] = given->samples;
+    b->value_memory[size_t(v)] = given->memory;
+    if (given->lease) b->device = given->lease->device();
+  }
+  if (b->device && !gpu_) {                        // device memory that is only handed on
+    gpu::Current current(*b->device);
+    const gpu::CUstream stream = gpu::copy_stream(b->device);
+    for (const auto& [v, given] : fed)
+      if (given->lease) given->lease->order(stream);
+    b->done = std::make_shared<gpu::Event>(b->device, stream);
+  }
+  b->fed = std::move(fed);
   for (size_t i = 0; i < threads_.size(); i++) b->arenas.push_back(std::make_unique<Arena>(pool_));
   {
     std::lock_guard lock(mutex_);
@@ -81,31 +124,139 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
 }
 
 bool Executor::may_start(const Batch& b) const {
-  return !b.running || b.number < taken_ + options_.depth;
+  if (b.phase == Phase::setup) return true;
+  if (b.retry_ns && now_ns() < b.retry_ns) return false;
+  const bool on_gpu = segment(b).where == Where::gpu;
+  if (on_gpu && b.phase == Phase::prepare && !is_next(b)) return false;
+  return b.number - taken_ < (on_gpu ? options_.gpu_depth : options_.depth);
 }
 
-std::shared_ptr<Batch> Executor::find(bool io) {
+// Whether all older batches have their memory of this segment: a younger one's would not come back before theirs.
+bool Executor::is_next(const Batch& b) const {
+  return std::all_of(batches_.begin(), batches_.end(), [&](const auto& other) {
+    return other->number >= b.number || other->finished || other->segment > b.segment ||
+           (other->segment == b.segment && other->phase > Phase::prepare);
+  });
+}
+
+Batch* Executor::find(bool io) {
   for (auto& b : batches_)
-    if (!b->finished && plan_->segments[b->segment].io == io && b->next < b->size && may_start(*b)) return b;
+    if (!b->finished && b->phase <= Phase::run && (segment(*b).where == Where::io) == io && b->next < b->pieces() &&
+        may_start(*b))
+      return b.get();
   return nullptr;
+}
+
+Batch* Executor::find_gpu() {
+  for (auto& b : batches_) {
+    if (b->finished || b->early != Early::none) continue;
+    if (b->phase == Phase::launch && b->next == 0) return b.get();
+    if (b->phase == Phase::flight && *b->landed) return b.get();
+  }
+  return nullptr;
+}
+
+Batch* Executor::find_early() {
+  for (auto& b : batches_)
+    if (b->early == Early::wanted) return b.get();
+  return nullptr;
+}
+
+void Executor::gpu_loop() {
+  std::unique_lock lock(mutex_);
+  const auto flying = [&] {
+    return std::any_of(batches_.begin(), batches_.end(), [](auto& b) { return b->phase == Phase::flight; });
+  };
+  while (true) {
+    Batch* b = nullptr;
+    const auto found = [&] { return stop_ || (b = find_gpu()); };
+    if (!flying()) gpu_work_.wait(lock, [&] { return found() || flying(); });
+    else if (!gpu_work_.wait_for(lock, kPoll, found))
+      for (auto& f : batches_)                     // the driver does not tell of landings once the GPU has failed
+        if (f->phase == Phase::flight && f->done->passed()) *f->landed = true;
+    if (stop_) return;
+    if (!b) continue;
+    b->next = 1;                                   // ours
+    working_++;
+    lock.unlock();
+    if (b->phase == Phase::launch) launch(b);
+    else advance(b);
+    lock.lock();
+    if (--working_ == 0) done_.notify_all();
+  }
+}
+
+void Executor::early_loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    Batch* b = nullptr;
+    early_work_.wait(lock, [&] { return stop_ || (b = find_early()); });
+    if (stop_) return;
+    b->early = Early::under_way;
+    working_++;
+    lock.unlock();
+    if (!b->failed && !b->cancelled) gpu_->launch_early(*b);
+    lock.lock();
+    b->early = Early::none;
+    gpu_work_.notify_all();
+    if (--working_ == 0) done_.notify_all();
+  }
+}
+
+// Whether the host looks at what this GPU segment makes: operators do, or consumers of outputs in the host's memory.
+bool Executor::host_follows(size_t segment) const {
+  const auto& all = plan_->segments;
+  if (std::any_of(all.begin() + long(segment) + 1, all.end(), [](const Segment& s) { return s.where != Where::gpu; }))
+    return true;
+  return std::any_of(plan_->outputs.begin(), plan_->outputs.end(), [&](int output) {
+    const Value& value = plan_->values[size_t(plan_->origin(output))];
+    return !value.fed && plan_->nodes[size_t(value.node)].host_output;
+  });
+}
+
+void Executor::launch(Batch* b) {
+  struct Landing {                                 // without the batch, whose memory can't be let go of in a callback
+    Executor* executor;
+    std::shared_ptr<std::atomic<bool>> landed;
+  };
+  const bool more = host_follows(b->segment);
+  const auto landed = [](void* argument) {
+    const std::unique_ptr<Landing> l(static_cast<Landing*>(argument));
+    *l->landed = true;
+    std::lock_guard lock(l->executor->mutex_);
+    l->executor->gpu_work_.notify_all();
+  };
+  if (!b->failed && !b->cancelled) gpu_->launch(*b);
+  if (b->failed || b->cancelled) gpu_->abandon(*b);
+  if (!more || b->failed || b->cancelled) return advance(b);
+  b->landed = std::make_shared<std::atomic<bool>>(false);
+  auto landing = std::make_unique<Landing>(Landing{this, b->landed});
+  if (gpu_->call_back(landed, landing.get())) landing.release();   // the callback's
+  std::lock_guard lock(mutex_);
+  b->phase = Phase::flight;
 }
 
 void Executor::loop(Thread& self) {
   std::unique_lock lock(mutex_);
   while (true) {
-    std::shared_ptr<Batch> b;
-    work_.wait(lock, [&] { return stop_ || (b = find(self.io)); });
+    Batch* b = nullptr;
+    const auto found = [&] { return stop_ || (b = find(self.io)); };
+    if (put_off_) work_.wait_for(lock, kRetry, found);
+    else work_.wait(lock, [&] { return found() || put_off_; });
     if (stop_) return;
-    const int chunk = b->running ? 1 : kSetupChunk;
-    const int first = b->next, last = std::min(first + chunk, b->size);
+    if (!b) continue;
+    const int chunk = b->phase == Phase::setup ? kSetupChunk : 1;
+    const int first = b->next, last = std::min(first + chunk, b->pieces());
     b->next = last;
+    put_off_ -= std::exchange(b->retry_ns, 0) != 0;
     working_++;
     lock.unlock();
     const int64_t start = now_ns();
-    for (int i = first; i < last; i++) work(self, *b, i);
+    bool done = true;
+    if (b->phase == Phase::prepare) done = prepare(*b);
+    else for (int i = first; i < last; i++) work(self, *b, i);
     self.busy_ns += now_ns() - start;
-    if (b->left.fetch_sub(last - first) == last - first) advance(b);
-    b.reset();
+    if (done && b->left.fetch_sub(last - first) == last - first) advance(b);
     lock.lock();
     if (--working_ == 0) done_.notify_all();       // cancel() waits for this
   }
@@ -113,49 +264,101 @@ void Executor::loop(Thread& self) {
 
 void Executor::work(Thread& self, Batch& b, int sample) {
   if (b.failed || b.cancelled) return;
-  const Segment& s = plan_->segments[b.segment];
-  if (b.running) self.worker->run(b, s, sample);
+  const Segment& s = segment(b);
+  if (b.phase == Phase::run) self.worker->run(b, s, sample);
   else self.worker->setup(b, s, sample);
+}
+
+bool Executor::prepare(Batch& b) {
+  if (b.failed || b.cancelled) return true;
+  const Segment& s = segment(b);
+  int node = -1;
+  try {
+    if (s.where == Where::gpu) gpu_->record(b, s, node);
+    else give_memory(b, s, node);
+  } catch (...) {
+    const Failure f = failure_of(std::current_exception(), node);
+    if (f.kind == ErrorKind::memory && put_off(b)) return false;
+    b.fail(f);
+  }
+  return true;
+}
+
+// Memory comes back when older batches are taken and consumers let go of them; unless the consumer waits for this one.
+bool Executor::put_off(Batch& b) {
+  std::lock_guard lock(mutex_);
+  if (stop_ || b.cancelled) return false;
+  const int64_t now = now_ns();
+  if (!awaited_ || batches_.front().get() != &b) b.stuck_ns = 0;
+  else if (!b.stuck_ns) b.stuck_ns = now;
+  else if (now - b.stuck_ns > kPatienceNs) return false;
+  b.retry_ns = now + std::chrono::nanoseconds(kRetry).count();
+  b.next = 0;
+  put_off_++;
+  return true;
 }
 
 // With the lock held. A phase without work is passed over.
 void Executor::enter(Batch& b) {
   while (true) {
-    if (b.segment == plan_->segments.size() || b.failed || b.cancelled || b.size == 0) {
+    const bool given_up = b.failed || b.cancelled;
+    if (given_up && b.gpu.recorder) {              // some of its work may be on the GPU: launch() sees to that
+      b.phase = Phase::launch;
+      break;
+    }
+    if (given_up || b.segment == plan_->segments.size() || b.size == 0) {
       b.finished = true;
       return;
     }
-    if (!b.running || !plan_->segments[b.segment].groups.empty()) break;
-    b.running = false;
-    b.segment++;
+    const Segment& s = segment(b);
+    if (b.phase == Phase::run && s.where == Where::gpu && b.gpu.recorder && b.gpu.recorder->has_early()) {
+      b.early = Early::wanted;
+      early_work_.notify_all();
+    }
+    if (b.phase != Phase::run || (s.where == Where::gpu ? s.host_part : !s.groups.empty())) break;
+    next_phase(b);
   }
   b.next = 0;
-  b.left = b.size;
+  b.left = b.pieces();
 }
 
-void Executor::advance(const std::shared_ptr<Batch>& b) {
-  if (!b->running && !b->failed && !b->cancelled) {
-    try {
-      give_memory(*b, plan_->segments[b->segment]);
-    } catch (const Error& e) {
-      b->fail({e.kind, -1, 0, e.what(), ""});
-    }
+void Executor::next_phase(Batch& b) const {
+  if (b.phase == Phase::setup) {
+    b.phase = Phase::prepare;
+  } else if (b.phase == Phase::prepare) {
+    b.phase = Phase::run;
+  } else if (b.phase == Phase::run && segment(b).where == Where::gpu) {
+    b.phase = Phase::launch;
+  } else {
+    b.phase = Phase::setup;
+    b.segment++;
   }
+}
+
+void Executor::advance(Batch* b) {
   bool finished;
   {
     std::lock_guard lock(mutex_);
-    if (b->running) b->segment++;
-    b->running = !b->running;
+    next_phase(*b);
     enter(*b);
     finished = b->finished;
   }
   if (finished) done_.notify_all();
   work_.notify_all();
+  if (gpu_) gpu_work_.notify_all();
 }
 
-// Shapes are known: each value that outlives the segment gets one buffer, its samples one behind the other.
-void Executor::give_memory(Batch& b, const Segment& s) {
+// Shapes are known: each value that outlives the segment gets one buffer, its samples one behind the other. `at` is the
+// node in hand; where it fails, nothing has changed.
+void Executor::give_memory(Batch& b, const Segment& s, int& at) {
+  struct Block {
+    int value;
+    bool written;
+    BufferRef memory;
+  };
+  std::vector<Block> blocks;
   for (int v : s.kept) {
+    at = plan_->values[size_t(v)].node;
     const Node& node = plan_->nodes[size_t(plan_->values[size_t(v)].node)];
     if (node.alias) continue;                      // follows its input, below
     auto& samples = b.values[size_t(v)];
@@ -165,14 +368,16 @@ void Executor::give_memory(Batch& b, const Segment& s) {
     constexpr size_t kSmall = 1 << 16;
     const bool written = node.early || samples[0].data;
     if (written && total > kSmall) continue;
-    BufferRef memory = pool_->take(total);
-    uint8_t* p = memory->data();
-    for (Tensor& t : samples) {
-      if (written) std::memcpy(p, t.data, t.bytes());
+    blocks.push_back({v, written, pool_->take(total)});
+  }
+  for (const Block& block : blocks) {
+    uint8_t* p = block.memory->data();
+    for (Tensor& t : b.values[size_t(block.value)]) {
+      if (block.written) std::memcpy(p, t.data, t.bytes());
       t.data = p;
       p += t.bytes();
     }
-    b.value_memory[size_t(v)] = memory;
+    b.value_memory[size_t(block.value)] = block.memory;
   }
   for (int n : s.nodes) {
     const Node& node = plan_->nodes[size_t(n)];
@@ -187,7 +392,9 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   std::unique_lock lock(mutex_);
   if (batches_.empty()) fail(ErrorKind::stopped, "nothing is scheduled");
   const auto ready = [&] { return stop_ || batches_.empty() || batches_.front()->finished; };
+  awaited_ = true;                                 // also between the calls of one that looks for Ctrl-C
   if (!done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) return nullptr;
+  awaited_ = false;
   if (stop_ || batches_.empty()) fail(ErrorKind::stopped, "the pipeline was stopped while an iteration was awaited");
   auto b = batches_.front();
   batches_.pop_front();
@@ -195,6 +402,7 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   lock.unlock();
   let_go(*b);
   work_.notify_all();                              // a batch that waited for room may start
+  if (gpu_) gpu_work_.notify_all();
   return b;
 }
 
@@ -207,6 +415,10 @@ void Executor::let_go(Batch& b) const {
     scattered |= !b.value_memory[size_t(v)] && !plan_->values[size_t(v)].fed;
   }
   b.value_memory = std::move(keep);
+  std::erase_if(b.fed, [&](const auto& given) {    // others' memory that outputs show stays
+    return std::none_of(plan_->outputs.begin(), plan_->outputs.end(),
+                        [&](int v) { return plan_->origin(v) == given.first; });
+  });
   b.params = {};
   if (scattered) return;
   b.arenas.clear();
@@ -222,9 +434,15 @@ int Executor::pending() {
 void Executor::cancel() {
   std::unique_lock lock(mutex_);
   for (auto& b : batches_) b->cancelled = true;
+  const auto gone = std::move(batches_);
   batches_.clear();
   taken_ = scheduled_;
+  put_off_ = 0;
+  awaited_ = false;
   done_.wait(lock, [&] { return working_ == 0; });
+  lock.unlock();
+  if (gpu_)
+    for (auto& b : gone) gpu_->abandon(*b);
 }
 
 std::vector<NodeStats> Executor::stats() {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "gpu/operator.h"
+
 namespace ps {
 
-int Plan::add_source() {
-  values.push_back({-1, 0, true, true});
+int Plan::add_source(bool gpu) {
+  values.push_back({-1, 0, true, gpu, true});
   return int(values.size()) - 1;
 }
 
@@ -21,23 +23,36 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.early = flags & kEarly;
   n.alias = flags & kAlias;
   n.io = flags & kIo;
+  n.host_output = flags & kHostOutput;
   n.params_at = params_bytes;
   params_bytes += (n.op->params_size() + 63) / 64 * 64;
   for (int k = 0; k < spec.num_outputs; k++) {
     n.outputs.push_back(int(values.size()));
-    values.push_back({int(nodes.size()), k, false, false});
+    values.push_back({int(nodes.size()), k, false, false, false});
   }
   nodes.push_back(std::move(n));
   return int(nodes.size()) - 1;
 }
 
-void Plan::add_segment(const std::vector<std::vector<int>>& groups, bool io) {
+void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where) {
   Segment s;
-  s.io = io;
+  s.where = where;
   for (const auto& g : groups) {
     s.nodes.insert(s.nodes.end(), g.begin(), g.end());
     if (nodes[size_t(g[0])].early) continue;
-    Group group{g, false};
+    Group group{g};
+    for (int n : g) group.name += (group.name.empty() ? "" : ", ") + nodes[size_t(n)].kernel;
+    if (where == Where::gpu) {
+      for (int n : g) {
+        const Node& node = nodes[size_t(n)];
+        const auto* op = dynamic_cast<const GpuOperator*>(node.op.get());
+        if (!op && !node.alias) fail(ErrorKind::internal, node.kernel + " has no GPU part");
+        s.host_part |= op && op->has_host_part();
+        for (int v : node.outputs) values[size_t(v)].gpu = !node.host_output;
+      }
+      s.groups.push_back(std::move(group));
+      continue;
+    }
     group.rows = std::all_of(g.begin(), g.end(), [&](int n) {
       const Operator* op = nodes[size_t(n)].op.get();
       return dynamic_cast<const RowOperator*>(op) || (n == g[0] && dynamic_cast<const SourceOperator*>(op));
@@ -67,6 +82,16 @@ void Plan::finish() {
   for (size_t v = 0; v < values.size(); v++)
     if (values[v].kept && !values[v].fed) segments[home[size_t(values[v].node)]].kept.push_back(int(v));
   constants.resize(values.size());
+}
+
+int Plan::origin(int v) const {
+  while (!values[size_t(v)].fed && nodes[size_t(values[size_t(v)].node)].alias)
+    v = nodes[size_t(values[size_t(v)].node)].inputs[0];
+  return v;
+}
+
+bool Plan::uses_gpu() const {
+  return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.where == Where::gpu; });
 }
 
 }  // namespace ps

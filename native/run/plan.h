@@ -18,6 +18,7 @@ struct Node {
   bool early = false;                  // computed while shapes are being found, since other shapes depend on it
   bool alias = false;                  // the output is the input's memory under another shape
   bool io = false;                     // waits for files: runs on the threads that may wait
+  bool host_output = false;            // of a GPU segment: its outputs are in the host's memory
   size_t params_at = 0;                // where in a sample's parameter block
 };
 
@@ -25,6 +26,7 @@ struct Value {
   int node = -1;
   int port = 0;
   bool fed = false;                    // given with each iteration (or once for all)
+  bool gpu = false;                    // in device memory
   bool kept = false;                   // lives until the batch is given back: a pipeline output, or read by a later segment
 };
 
@@ -32,14 +34,19 @@ struct Value {
 struct Group {
   std::vector<int> nodes;
   bool rows = false;                   // tried as one row pipeline
+  std::string name = {};               // for profilers: "decode_image, resize"
 };
+
+// Which threads work on a segment; on a GPU it is one batch at a time, not one sample.
+enum class Where : int { cpu = 0, io = 1, gpu = 2 };
 
 // Nodes between two barriers. All samples pass setup, then memory is given out, then all samples run.
 struct Segment {
   std::vector<int> nodes;
   std::vector<Group> groups;
   std::vector<int> kept;               // values to be given memory
-  bool io = false;
+  Where where = Where::cpu;
+  bool host_part = false;              // of a GPU segment: CPUs do something for each sample before
 };
 
 struct Plan {
@@ -51,12 +58,14 @@ struct Plan {
   std::vector<std::vector<uint8_t>> constant_memory;
   size_t params_bytes = 0;
 
-  int add_source();
+  int add_source(bool gpu);
   int add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key, int flags);
-  void add_segment(const std::vector<std::vector<int>>& groups, bool io);
+  void add_segment(const std::vector<std::vector<int>>& groups, Where where);
   void finish();
+  int origin(int value) const;         // the value whose memory this one shows: itself, unless an alias made it
+  bool uses_gpu() const;
 };
 
-enum NodeFlags : int { kEarly = 1, kAlias = 2, kIo = 4 };
+enum NodeFlags : int { kEarly = 1, kAlias = 2, kIo = 4, kHostOutput = 8 };
 
 }  // namespace ps

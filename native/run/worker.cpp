@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "core/range.h"
+#include "gpu/operator.h"
 #include "rows/memory_rows.h"
 
 namespace ps {
@@ -54,9 +56,7 @@ void Worker::blame(const Batch& batch, int node, int sample) {
   Failure f;
   f.node = node;
   f.sample = sample;
-  for (const std::vector<int>* list : {&plan_.nodes[size_t(node)].inputs, &plan_.nodes[size_t(node)].outputs})
-    for (int v : *list)
-      if (const char* s = batch.values[size_t(v)][size_t(sample)].source; s && f.source.empty()) f.source = s;
+  f.source = batch.source(plan_.nodes[size_t(node)], sample);
   try {
     throw;
   } catch (const Error& e) {
@@ -91,6 +91,7 @@ void Worker::run_node(int index, const Context& c) {
 
 void Worker::setup(Batch& batch, const Segment& segment, int sample) {
   if (segment.nodes.empty()) return;
+  const Range range("setup");
   int at = segment.nodes[0];
   try {
     for (int n : segment.nodes) {
@@ -122,14 +123,34 @@ void Worker::run(Batch& batch, const Segment& segment, int sample) {
   int at = -1;
   try {
     local_.clear();
+    if (segment.where == Where::gpu) return run_host_parts(batch, segment, sample);
     for (const Group& g : segment.groups) {
       at = g.nodes.back();
+      const Range range(g.name);
       if (!g.rows || !run_rows(batch, g, sample)) run_alone(batch, g, sample);
     }
   } catch (const Blamed& b) {
     batch.fail(b.failure);
   } catch (...) {
     try { blame(batch, at, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+  }
+}
+
+// What the CPU does for operators of a GPU segment.
+void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
+  for (int n : segment.nodes) {
+    const auto* op = dynamic_cast<const GpuOperator*>(plan_.nodes[size_t(n)].op.get());
+    if (!op || !op->has_host_part()) continue;
+    in_.clear(); args_.clear(); out_.clear();
+    const Range range(plan_.nodes[size_t(n)].kernel);
+    const int64_t start = now_ns();
+    try {
+      op->run_host(context(batch, n, sample));
+    } catch (...) {
+      blame(batch, n, sample);
+    }
+    scratch_.clear();
+    stats[size_t(n)].run_ns += now_ns() - start;
   }
 }
 

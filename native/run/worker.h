@@ -21,6 +21,7 @@ class Worker {
   Context context(Batch& batch, int node, int sample);
   void allocate(Batch& batch, const Node& node, int sample, Arena& arena);
   void run_node(int node, const Context& c);
+  void run_host_parts(Batch& batch, const Segment& segment, int sample);
   void run_alone(Batch& batch, const Group& group, int sample);
   bool run_rows(Batch& batch, const Group& group, int sample);
   [[noreturn]] void blame(const Batch& batch, int node, int sample);

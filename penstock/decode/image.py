@@ -10,6 +10,7 @@ from penstock.op import op
     "decoders.image",
     kernel="decode_image",
     contract="source",
+    devices=["cpu", "mixed"],
     legacy=["image_decoder", "experimental.decoders.image"],
 )
 class Image(CacheOptions, ImageOptions):
@@ -19,6 +20,9 @@ class Image(CacheOptions, ImageOptions):
     DCT, interpolated chroma), bit for bit. PNG: 1 to 16 bits, gray, colour, palette, interlaced; transparency is
     dropped, not blended, but for an alpha channel with ``output_type=types.ANY_DATA``.
 
+    With ``device="mixed"`` nvJPEG decodes ``hw_decoder_load`` of the JPEG files that the GPU can do, and nvImageCodec
+    also JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both.
+
     Input: the bytes of a file, uint8 of shape ``(size,)``.
 
     Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (1 to 4;
@@ -26,7 +30,7 @@ class Image(CacheOptions, ImageOptions):
 
     Errors: DecodeError for files that are no picture, broken or cut off, and for pictures of more pixels than
     ``PENSTOCK_MAX_PIXELS`` (an environment variable; 2**29 unless set). Damage that libjpeg only warns about is not an
-    error.
+    error. DeviceError for files that need nvImageCodec where it is missing.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

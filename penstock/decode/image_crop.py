@@ -11,6 +11,7 @@ from penstock.windows import CropWindowArgs
     "decoders.image_crop",
     kernel="decode_image_crop",
     contract="source",
+    devices=["cpu", "mixed"],
     legacy=["image_decoder_crop", "experimental.decoders.image_crop"],
 )
 class ImageCrop(CropWindowArgs, ImageOptions):

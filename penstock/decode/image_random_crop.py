@@ -11,6 +11,7 @@ from penstock.op import op
     "decoders.image_random_crop",
     kernel="decode_image_random_crop",
     contract="source",
+    devices=["cpu", "mixed"],
     legacy=["image_decoder_random_crop", "experimental.decoders.image_random_crop"],
 )
 class ImageRandomCrop(RandomCropOptions, ImageOptions):

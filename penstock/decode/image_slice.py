@@ -11,6 +11,7 @@ from penstock.windows import SliceWindowArgs
     "decoders.image_slice",
     kernel="decode_image_slice",
     contract="source",
+    devices=["cpu", "mixed"],
     inputs=(1, 3),
     legacy=["image_decoder_slice", "experimental.decoders.image_slice"],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock import types
 from penstock.op import Op, arg
 
-_GPU = "it tunes decoding on a GPU"
+_GPU = "memory is found as it is needed"
 _CACHE = "it is a cache on the GPU"
 
 # Full scale becomes full scale of the type; FLOAT is 0 to 1.
@@ -26,17 +26,23 @@ class ImageOptions(Op):
     adjust_orientation = arg(True, "Turn pictures upright by their EXIF orientation.")
     use_fast_idct = arg(False, "Use libjpeg's less exact inverse DCT. It is slower here than the exact one.")
     jpeg_fancy_upsampling = arg(
-        False, "Interpolate the chroma of JPEG.", unused="on a CPU it always is, with DALI as with Penstock"
+        False, 'Interpolate the chroma of JPEG, with device="mixed". On the CPU it always is, as DALI does it.'
     )
 
-    hw_decoder_load = arg(0.65, "Share of the pictures for a GPU's hardware decoder.", unused=_GPU)
+    hw_decoder_load = arg(
+        0.65,
+        'With device="mixed": the share of a batch\'s JPEG files, in bytes, that the GPU decodes, by its engines or, '
+        "where it has none, by kernels. It gets the first ones; the CPU gets the others, and what the GPU can't do.",
+    )
+    preallocate_width_hint = arg(
+        0, "Width of the largest picture: the GPU's engines make room for a batch of them. 0: as it is needed."
+    )
+    preallocate_height_hint = arg(0, "Its height.")
+    device_memory_padding = arg(16_777_216, "Bytes by whose multiples the GPU's decoder takes device memory.")
+    host_memory_padding = arg(8_388_608, "Bytes by whose multiples it takes pinned memory.")
     hybrid_huffman_threshold = arg(1_000_000, "Pixels from which Huffman decoding is done on the GPU.", unused=_GPU)
-    device_memory_padding = arg(16_777_216, "Bytes of GPU memory taken beforehand.", unused=_GPU)
-    device_memory_padding_jpeg2k = arg(0, "The same for JPEG 2000.", unused=_GPU)
-    host_memory_padding = arg(8_388_608, "Bytes of pinned memory taken beforehand.", unused=_GPU)
-    host_memory_padding_jpeg2k = arg(0, "The same for JPEG 2000.", unused=_GPU)
-    preallocate_width_hint = arg(0, "Width of the largest picture, for a GPU's hardware decoder.", unused=_GPU)
-    preallocate_height_hint = arg(0, "Its height.", unused=_GPU)
+    device_memory_padding_jpeg2k = arg(0, "As `device_memory_padding`, for JPEG 2000.", unused=_GPU)
+    host_memory_padding_jpeg2k = arg(0, "As `host_memory_padding`, for JPEG 2000.", unused=_GPU)
     affine = arg(
         True, "Bind the decoder's own threads to processors.", unused="it has none; see Pipeline(set_affinity=)"
     )

@@ -29,11 +29,12 @@ class _Array(ConstantOp):
 
 def constant(array: Any, layout: str | None = None, device: str | None = "cpu") -> DataNode:
     """A node that is this array in every sample."""
-    if device not in (None, "cpu"):
-        raise DeviceError(f"constant: device={device!r}: this build of penstock runs on CPUs only")
+    if device not in (None, "cpu", "gpu"):
+        raise DeviceError(f"constant: device={device!r}: expected 'cpu' or 'gpu'")
     values = np.asarray(array, order="C")  # ascontiguousarray would make scalars one-dimensional
     types.to_dali_type(values.dtype)  # refuses what no tensor can hold
-    return OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
+    node = OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
+    return node.gpu() if device == "gpu" else node
 
 
 def as_node(value: Any) -> DataNode:

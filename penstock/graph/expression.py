@@ -13,7 +13,7 @@ from penstock.graph.node import DataNode, OpNode
 from penstock.op import REQUIRED, Op, arg, op
 
 
-@op("_arithmetic", kernel="arithmetic", contract="pixel", inputs=(1, 3))
+@op("_arithmetic", kernel="arithmetic", contract="pixel", devices=["cpu", "gpu"], inputs=(1, 3))
 class Arithmetic(Op):
     """One element-wise function of one to three operands.
 
@@ -23,11 +23,12 @@ class Arithmetic(Op):
     Output: the shape that the operands' shapes make; the longest of their layouts, if it names all axes.
 
     Errors: OperatorError for shapes or layouts that do not fit, types that the function does not take, and integer
-    division by zero.
+    division by zero. A GPU can't tell of the latter: there the quotient is 0, and the remainder the dividend.
     """
 
     function = arg(REQUIRED, "Its name, as in kernels/arithmetic_functions.h.", kind="string")
     order = arg(REQUIRED, "Which input each operand is.", kind="integers")
+    on_gpu = arg(0, "How many inputs, the first ones, are in the GPU's memory.")
 
     def prepare(self) -> None:
         # Errors and plans call the node what the user wrote: "add", "sqrt".
@@ -47,11 +48,14 @@ def expression(function: str, *operands: Any) -> DataNode:
     if function == "plus":
         node: DataNode = operands[0]
         return node
-    # The first node leads: if it is a picture, this node can join the row pipeline that makes it.
-    order = sorted(range(len(operands)), key=lambda k: not isinstance(operands[k], DataNode))
-    inputs = [_operand(function, operands[k]) for k in order]
-    places = [order.index(k) for k in range(len(operands))]
-    return OpNode(Arithmetic({"function": function, "order": places}, {}), inputs, "cpu", None).outputs[0]
+    nodes = [_operand(function, operand) for operand in operands]
+    # On the GPU if one operand is there; the others' values go there with the kernel's arguments.
+    on_gpu = sum(node.device == "gpu" for node in nodes)
+    device = "gpu" if on_gpu else "cpu"
+    # The first node there leads: if it is a picture, this node can join the chain that makes it.
+    order = sorted(range(len(nodes)), key=lambda k: (nodes[k].device != device, not isinstance(operands[k], DataNode)))
+    arguments = {"function": function, "order": [order.index(k) for k in range(len(nodes))], "on_gpu": on_gpu}
+    return OpNode(Arithmetic(arguments, {}), [nodes[k] for k in order], device, None).outputs[0]
 
 
 def _operand(function: str, value: Any) -> DataNode:

@@ -6,7 +6,7 @@ import itertools
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from penstock.errors import DeviceError, GraphError
+from penstock.errors import GraphError
 from penstock.graph.location import Location, caller
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class OpNode:
         self.name = name or self._default_name()
         many = op.num_outputs()
         names = [self.name] if many == 1 else [f"{self.name}[{i}]" for i in range(many)]
-        self.outputs = [DataNode(self, i, names[i], "gpu" if device == "mixed" else device) for i in range(many)]
+        there = "cpu" if device == "cpu" or op.host_output else "gpu"
+        self.outputs = [DataNode(self, i, names[i], there) for i in range(many)]
         Scope.add(self)
 
     def _default_name(self) -> str:
@@ -106,12 +107,16 @@ class DataNode:
     __str__ = __repr__
 
     def gpu(self) -> DataNode:
-        """The same data on the GPU."""
-        raise DeviceError(f"{self.name}.gpu(): this build of penstock runs on CPUs only")
+        """The same data on the GPU: a copy, unless it is there."""
+        from penstock.graph.transfer import to_gpu  # makes a node of an operator, and operators know nodes
+
+        return to_gpu(self)
 
     def cpu(self) -> DataNode:
-        """The same data on the CPU."""
-        return self
+        """The same data on the CPU: a copy, unless it is there."""
+        from penstock.graph.transfer import to_cpu  # makes a node of an operator, and operators know nodes
+
+        return to_cpu(self)
 
     def __add__(self, other: Any) -> DataNode:
         return _expression("add", self, other)

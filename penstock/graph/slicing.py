@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, arg, op
 
 _MAX_AXES = 12
 
 
-@op("_subscript", kernel="subscript", inputs=(1, 1 + 3 * _MAX_AXES))
+@op("_subscript", kernel="subscript", devices=["cpu", "gpu"], inputs=(1, 1 + 3 * _MAX_AXES))
 class Subscript(Op):
     """The parts of a key, see ``kernels/subscript.h``. Bounds that are nodes are further inputs."""
 
     setup_reads = tuple(range(1, 1 + 3 * _MAX_AXES))
+    cpu_inputs = setup_reads
 
     kinds = arg("", "One letter per item: index, range, ellipsis or new axis.")
     names = arg("", "One letter per item: the name of a new axis, or '?'.")
@@ -59,10 +60,12 @@ def subscript(node: DataNode, key: Any) -> DataNode:
     - `newaxis`, or ``newaxis("N")`` with a name: a new axis of extent 1.
     - None, as in DALI: the whole axis.
 
-    The layout loses the names of axes that go away; it is dropped where a new axis has no name.
+    The layout loses the names of axes that go away; it is dropped where a new axis has no name. The part is on the GPU
+    if the node is; indices and bounds that are nodes are on the CPU.
 
-    Errors: ArgumentTypeError for other items; ArgumentError for two ellipses, a step of 0 and more than 12 items;
-    OperatorError, naming axis, index and extent, where an index is out of range for a sample.
+    Errors: ArgumentTypeError for other items; DeviceError for indices and bounds on the GPU; ArgumentError for two
+    ellipses, a step of 0 and more than 12 items; OperatorError, naming axis, index and extent, where an index is out of
+    range for a sample.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -111,6 +114,10 @@ def _value(node: DataNode, value: Any, inputs: list[DataNode]) -> tuple[int, int
     if value is None:
         return 0, -1
     if isinstance(value, DataNode):
+        if value.device != "cpu":
+            raise DeviceError(
+                f"{node.name}[...]: {value.name!r} is on the GPU: indices and bounds must be on the CPU, use .cpu()"
+            )
         inputs.append(value)
         return 0, len(inputs) - 1
     if isinstance(value, types.ScalarConstant):

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/operator.h"
+#include "gpu/elementwise.h"
 #include "kernels/arithmetic_operand.h"
 
 namespace ps {
@@ -71,9 +72,10 @@ inline Layout common(const Layout& a, const Layout& b) {
 
 }  // namespace arithmetic
 
-class Arithmetic : public RowOperator {
+class Arithmetic : public RowOperator, public StageOperator {
  public:
-  explicit Arithmetic(const Spec& s) : function_(arithmetic::function(s.string("function"))) {
+  explicit Arithmetic(const Spec& s)
+      : function_(arithmetic::function(s.string("function"))), on_gpu_(int(s.integer("on_gpu"))) {
     // Which input is which operand: the picture of a row pipeline comes first among the inputs.
     const auto order = s.arg<int>("order");
     for (int k = 0; k < function_.operands; k++) {
@@ -135,6 +137,17 @@ class Arithmetic : public RowOperator {
     return &stage;
   }
 
+  // A picture, with numbers, one number per channel, or what is in the GPU's memory.
+  bool fits_stage(const Context& c) const override { return gpu::fits_elementwise_stage(c, call(c), picture()); }
+  Functor stage(const Context& c) const override { return gpu::elementwise_stage(c, call(c), picture()); }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    gpu::fill_elementwise_stage(c, call(c), picture(), functor);
+  }
+  void record_alone(gpu::Recorder& r) const override {
+    gpu::record_elementwise(r, [&](const Context& c) { return call(c); });
+  }
+
  private:
   struct Stage : RowStage {
     arithmetic::Evaluator evaluator;
@@ -166,12 +179,24 @@ class Arithmetic : public RowOperator {
     return arithmetic::evaluation(function_, types);
   }
 
+  gpu::ElementwiseCall call(const Context& c) const {
+    const arithmetic::Evaluation e = evaluation(c);
+    gpu::ElementwiseCall call{std::string(function_.type), function_.operands, {}};
+    for (int k = 0; k < function_.operands; k++)
+      call.operands[k] = {&c.in(input_[k]), input_[k] >= on_gpu_, e.compute[k]};
+    return call;
+  }
+
+  // The operand that is the first input.
+  int picture() const { return int(std::find(input_, input_ + function_.operands, 0) - input_); }
+
   void prepare(const Context& c, arithmetic::Evaluator& evaluator) const {
     evaluator.e = evaluation(c);
     evaluator.count = function_.operands;
   }
 
   const arithmetic::Function& function_;
+  int on_gpu_;                                       // inputs in the GPU's memory, which come first
   int input_[3] = {};
 };
 

@@ -5,10 +5,11 @@
 
 #include "core/convert.h"
 #include "core/operator.h"
+#include "gpu/elementwise.h"
 
 namespace ps {
 
-class Cast : public RowOperator {
+class Cast : public RowOperator, public StageOperator {
  public:
   explicit Cast(const Spec& s) : dtype_(s.dtype("dtype", DType::none)) {}
 
@@ -40,7 +41,17 @@ class Cast : public RowOperator {
     return &stage;
   }
 
+  bool fits_stage(const Context& c) const override { return gpu::fits_elementwise_stage(c, call(c), 0); }
+  Functor stage(const Context& c) const override { return gpu::elementwise_stage(c, call(c), 0); }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    gpu::fill_elementwise_stage(c, call(c), 0, functor);
+  }
+  void record_alone(gpu::Recorder& r) const override { gpu::record_elementwise(r, call); }
+
  private:
+  static gpu::ElementwiseCall call(const Context& c) { return {"Same", 1, {{&c.in(0), false, c.in(0).dtype}}}; }
+
   struct Stage : RowStage {
     Convert convert;
     size_t count = 0;                                // elements of a row

@@ -10,12 +10,15 @@
 #include "core/operator.h"
 #include "core/picture_layout.h"
 #include "core/truncate.h"
+#include "gpu/gather.h"
 #include "kernels/crop_mirror_normalize_stage.h"
+#include "kernels/device/normalize.h"
+#include "kernels/picture_window.h"
 #include "rows/memory_rows.h"
 
 namespace ps {
 
-class CropMirrorNormalize : public RowOperator {
+class CropMirrorNormalize : public RowOperator, public StageOperator {
  public:
   explicit CropMirrorNormalize(const Spec& s)
       : window_(s), border_(border_of(s)), mirror_(s.arg<int>("mirror")), mean_(s.arg<float>("mean")),
@@ -23,6 +26,7 @@ class CropMirrorNormalize : public RowOperator {
         dtype_(s.dtype("dtype", DType::f32)), output_layout_(s.string("output_layout", "CHW")),
         pad_output_(s.flag("pad_output")) {
     if (const ArgValue* fill = s.find("fill_values"); fill && border_ == Border::constant) fill_ = fill->numbers;
+    fill_bytes_ = truncated(fill_, dtype_);
   }
 
   void setup(const Context& c) const override {
@@ -82,6 +86,79 @@ class CropMirrorNormalize : public RowOperator {
     return &stage;
   }
 
+  bool fits_stage(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    const Layout& from = c.param<Params>().layout;
+    const int64_t channels = in.shape[from.find('C')];
+    if (channels == 0 || out.shape[out.layout.find('C')] > device::kNormalizedChannels) return false;
+    const auto frames = [](const Layout& l) {        // axes that a stage knows nothing of keep their order
+      std::string names(l.view());
+      std::erase_if(names, [](char axis) { return axis == 'H' || axis == 'W' || axis == 'C'; });
+      return names;
+    };
+    return frames(from) == frames(out.layout) && inside_pictures(c.param<Params>().region, in);
+  }
+
+  Functor stage(const Context&) const override {
+    using Stage = device::NormalizeStage<uint8_t>;
+    return {"ps::device::NormalizeStage<" + gpu::cpp_type(dtype_) + ">", "kernels/device/normalize.h", sizeof(Stage),
+            alignof(Stage)};
+  }
+
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    auto& f = *static_cast<device::NormalizeStage<uint8_t>*>(functor);
+    const Params& p = c.param<Params>();
+    const int h = p.layout.find('H'), w = p.layout.find('W');
+    f.x = int32_t(p.region.anchor[w] + (p.mirror ? p.region.shape[w] - 1 : 0));
+    f.y = int32_t(p.region.anchor[h]);
+    f.step_x = p.mirror ? -1 : 1;
+    f.channels = int32_t(c.in(0).shape[p.layout.find('C')]);
+    for (int i = 0; i < f.channels; i++) {
+      const ChannelNumbers n = numbers(c, i);
+      f.mean[i] = n.mean;
+      f.scale[i] = n.scale;
+      f.shift[i] = n.shift;
+    }
+    const size_t element = size_of(dtype_);
+    for (size_t i = 0; i < device::kNormalizedChannels; i++)
+      std::memcpy(f.fills + i * element, fill_bytes_.data() + (i < fill_.size() ? i : 0) * element, element);
+  }
+
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    std::vector<float> table;                        // of all samples: means, scales, shifts
+    std::vector<size_t> at;
+    int64_t most = 1;                                // channels of an output
+    for (int i = 0; i < r.size(); i++) {
+      const Layout& layout = r[i].param<Params>().layout;
+      const auto channels = size_t(r[i].in(0).shape[layout.find('C')]);
+      most = std::max(most, r[i].out(0).shape[r[i].out(0).layout.find('C')]);
+      at.push_back(table.size());
+      table.resize(table.size() + 3 * channels);
+      for (size_t k = 0; k < channels; k++) {
+        const ChannelNumbers n = numbers(r[i], int(k));
+        table[at.back() + k] = n.mean;
+        table[at.back() + channels + k] = n.scale;
+        table[at.back() + 2 * channels + k] = n.shift;
+      }
+    }
+    std::vector<double> fill(fill_);
+    fill.resize(size_t(most), fill_[0]);
+    const std::vector<uint8_t> fill_bytes = truncated(fill, dtype_);
+    const void* fills = r.constant(fill_bytes.data(), fill_bytes.size());
+    const auto* all = static_cast<const float*>(r.constant(table.data(), table.size() * sizeof(float)));
+    gpu::record_gather(r, "NormalizeElements", "kernels/device/normalize.h", r[0].in(0).dtype, dtype_, Border::constant,
+                       [&](const Context& c, Gather& gather, device::GatherHead& head) {
+                         const int64_t channels = c.in(0).shape[c.param<Params>().layout.find('C')];
+                         add_axes(c, gather);
+                         head.fills = fills;
+                         head.mean = all + at[size_t(c.index)];
+                         head.scale = head.mean + channels;
+                         head.shift = head.scale + channels;
+                       });
+  }
+
   bool stores() const override { return true; }
   size_t params_size() const override { return sizeof(Params); }
   std::unique_ptr<State> make_state() const override { return std::make_unique<NormalizeStage>(); }
@@ -108,15 +185,17 @@ class CropMirrorNormalize : public RowOperator {
     return ends_with(out, "HWC") ? Order::interleaved : ends_with(out, "HW") ? Order::planes : Order::other;
   }
 
+  ChannelNumbers numbers(const Context& c, int channel) const {
+    const float mean = mean_.get(c, mean_.size(c) > 1 ? channel : 0), std = std_.get(c, std_.size(c) > 1 ? channel : 0);
+    return ChannelNumbers::of(mean, scale_ / std, shift_);
+  }
+
   void prepare(const Context& c, Normalization& m) const {
     const Tensor& out = c.out(0);
     const Params& p = c.param<Params>();
     m.resize(int(c.in(0).shape[p.layout.find('C')]));
     m.out_channels = int(out.shape[out.layout.find('C')]);
-    for (int i = 0; i < m.channels; i++) {
-      const float mean = mean_.get(c, mean_.size(c) > 1 ? i : 0), std = std_.get(c, std_.size(c) > 1 ? i : 0);
-      m.set(i, mean, scale_ / std, shift_);
-    }
+    for (int i = 0; i < m.channels; i++) m.set(i, numbers(c, i));
     std::vector<double> fill(fill_);
     fill.resize(size_t(m.out_channels), fill_[0]);
     m.fill = truncated(fill, out.dtype);
@@ -200,6 +279,7 @@ class CropMirrorNormalize : public RowOperator {
   std::string output_layout_;
   bool pad_output_;
   std::vector<double> fill_{0.0};
+  std::vector<uint8_t> fill_bytes_;                  // the same in the output's type
 };
 
 PS_OPERATOR("crop_mirror_normalize", CropMirrorNormalize)

@@ -9,6 +9,16 @@
 
 namespace ps {
 
+struct ChannelNumbers {
+  float mean, scale, shift;
+
+  // `add` is added after scaling. Taking it off the mean beforehand, where that is the same, is what DALI does.
+  static ChannelNumbers of(float mean, float scale, float add) {
+    if (scale != 0) return {mean - add / scale, scale, 0};
+    return {mean, scale, add};
+  }
+};
+
 // Each value becomes (v - mean) * scale + shift, in floats, as its channel's numbers say.
 struct Normalization {
   int channels = 0, out_channels = 0;      // more of the output: padding
@@ -21,13 +31,11 @@ struct Normalization {
     const size_t size = size_t(n) * size_t((kTile + n - 1) / std::max(n, 1));
     for (std::vector<float>* v : {&mean, &scale, &shift}) v->resize(size);
   }
-  // `add` is added after scaling. Taking it off the mean beforehand, where that is the same, is what DALI does.
-  void set(int channel, float m, float by, float add) {
-    const bool folded = by != 0;
+  void set(int channel, const ChannelNumbers& n) {
     for (size_t i = size_t(channel); i < mean.size(); i += size_t(channels)) {
-      mean[i] = folded ? m - add / by : m;
-      scale[i] = by;
-      shift[i] = folded ? 0 : add;
+      mean[i] = n.mean;
+      scale[i] = n.scale;
+      shift[i] = n.shift;
     }
   }
   template <class In> float apply(In v, size_t i) const { return (convert<float>(v) - mean[i]) * scale[i] + shift[i]; }

@@ -5,11 +5,13 @@
 #include "core/gather.h"
 #include "core/operator.h"
 #include "core/truncate.h"
+#include "gpu/gather.h"
+#include "kernels/picture_window.h"
 #include "rows/crop_stage.h"
 
 namespace ps {
 
-class Cut : public RowOperator {
+class Cut : public RowOperator, public StageOperator {
  public:
   explicit Cut(const Spec& s) : border_(border_of(s)), dtype_(s.dtype("dtype", DType::none)) {
     if (const ArgValue* fill = s.find("fill_values")) fill_ = fill->numbers;
@@ -51,6 +53,27 @@ class Cut : public RowOperator {
     stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[1], r.anchor[0],
                 truncating_converter(c.in(0).dtype, c.out(0).dtype));
     return &stage;
+  }
+
+  bool fits_stage(const Context& c) const override { return inside_pictures(c.param<Region>(), c.in(0)); }
+  Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    fill_window(c.param<Region>(), c.in(0), false, false, functor);
+  }
+
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    const DType to = r[0].out(0).dtype;
+    const std::vector<uint8_t> values = truncated(fill_, to);
+    const void* fills = border_ == Border::constant ? r.constant(values.data(), values.size()) : nullptr;
+    gpu::record_gather(r, "Gather", "kernels/device/gather.h", r[0].in(0).dtype, to, border_,
+                       [&](const Context& c, Gather& gather, device::GatherHead& head) {
+                         const Region& region = c.param<Region>();
+                         const bool by_channel = fill_.size() > 1 && !region.inside(c.in(0).shape);
+                         gather.add_region(c.in(0), region, by_channel ? channel_axis(c.out(0)) : -1);
+                         head.fills = fills;
+                       });
   }
 
   size_t params_size() const override { return sizeof(Region); }

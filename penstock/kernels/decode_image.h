@@ -1,7 +1,7 @@
 // Decodes whole pictures.
 #pragma once
 
-#include "decode/source.h"
+#include "kernels/image_source.h"
 
 namespace ps {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/crop_window.h"
-#include "decode/source.h"
+#include "kernels/image_source.h"
 
 namespace ps {
 

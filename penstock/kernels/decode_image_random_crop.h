@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/random_crop.h"
-#include "decode/source.h"
+#include "kernels/image_source.h"
 
 namespace ps {
 

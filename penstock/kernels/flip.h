@@ -4,12 +4,14 @@
 #include "core/gather.h"
 #include "core/operator.h"
 #include "core/picture_layout.h"
+#include "gpu/gather.h"
 #include "kernels/move_blocks.h"
+#include "kernels/picture_window.h"
 #include "rows/flip_stage.h"
 
 namespace ps {
 
-class Flip : public RowOperator {
+class Flip : public RowOperator, public StageOperator {
  public:
   explicit Flip(const Spec& s)
       : horizontal_(s.arg<int>("horizontal")), vertical_(s.arg<int>("vertical")), depthwise_(s.arg<int>("depthwise")) {}
@@ -29,17 +31,9 @@ class Flip : public RowOperator {
   void run(const Context& c) const override {
     const Tensor &in = c.in(0), &out = c.out(0);
     if (out.shape.volume() == 0) return;
-    const Axes& flip = c.param<Axes>();
     Gather gather(Border::error);
-    auto stride = int64_t(in.bytes());
-    for (int i = 0; i < in.shape.ndim; i++) {
-      const char axis = out.layout.axes[i];
-      const bool back = (axis == 'W' && flip.width) || (axis == 'H' && flip.height) || (axis == 'D' && flip.depth);
-      const int64_t size = in.shape[i];
-      stride /= size;
-      gather.add({size, back ? size - 1 : 0, back ? -1 : 1, size, stride});
-    }
-    gather.run(in.data, MoveBlocks{gather.take_block(size_of(in.dtype)), out.as<uint8_t>()});
+    const void* from = add_axes(c, gather);
+    gather.run(from, MoveBlocks{gather.take_block(size_of(in.dtype)), out.as<uint8_t>()});
   }
 
   bool fits_rows(const Context& c) const override {
@@ -53,6 +47,17 @@ class Flip : public RowOperator {
     return &stage;
   }
 
+  bool fits_stage(const Context& c) const override {
+    return !c.param<Axes>().depth && inside_pictures(Region::whole(c.in(0).shape), c.in(0));
+  }
+  Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    const Axes& flip = c.param<Axes>();
+    fill_window(Region::whole(c.in(0).shape), c.in(0), flip.width, flip.height, functor);
+  }
+  void record_alone(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
+
   size_t params_size() const override { return sizeof(Axes); }
   std::unique_ptr<State> make_state() const override { return std::make_unique<RowsState>(); }
 
@@ -64,6 +69,20 @@ class Flip : public RowOperator {
   struct Axes {
     bool width, height, depth;
   };
+
+  static const void* add_axes(const Context& c, Gather& gather) {
+    const Tensor& in = c.in(0);
+    const Axes& flip = c.param<Axes>();
+    auto stride = int64_t(in.bytes());
+    for (int i = 0; i < in.shape.ndim; i++) {
+      const char axis = c.out(0).layout.axes[i];
+      const bool back = (axis == 'W' && flip.width) || (axis == 'H' && flip.height) || (axis == 'D' && flip.depth);
+      const int64_t size = in.shape[i];
+      stride /= std::max<int64_t>(size, 1);
+      gather.add({size, back ? size - 1 : 0, back ? -1 : 1, size, stride});
+    }
+    return in.data;
+  }
 
   Arg<int> horizontal_, vertical_, depthwise_;
 };

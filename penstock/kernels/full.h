@@ -5,15 +5,19 @@
 
 #include "core/convert.h"
 #include "core/operator.h"
+#include "gpu/elementwise.h"
 
 namespace ps {
 
-class Full : public Operator {
+class Full : public Operator, public GpuOperator {
  public:
   explicit Full(const Spec& s)
       : shape_(s.arg<int64_t>("shape")), value_(s.number("value")), has_value_(s.find("value") != nullptr),
         like_(s.num_inputs > (has_value_ ? 0 : 1)), dtype_(s.dtype("dtype", DType::none)),
-        layout_(s.string("layout")) {}
+        layout_(s.string("layout")) {
+    number_.data = &value_;
+    number_.dtype = DType::f64;
+  }
 
   void setup(const Context& c) const override {
     Tensor& out = c.out(0);
@@ -48,6 +52,13 @@ class Full : public Operator {
     }
     for (size_t n; done < total; done += n)
       std::memcpy(out.as<uint8_t>() + done, out.data, n = std::min(done, total - done));
+  }
+
+  void record(gpu::Recorder& r) const override {
+    gpu::record_elementwise(r, [&](const Context& c) -> gpu::ElementwiseCall {
+      const Tensor& t = has_value_ ? number_ : filler(c);
+      return {"Same", 1, {{&t, has_value_, t.dtype}}};
+    });
   }
 
  private:
@@ -92,6 +103,7 @@ class Full : public Operator {
 
   Arg<int64_t> shape_;
   double value_;
+  Tensor number_;                                    // the value
   bool has_value_, like_;
   DType dtype_;
   std::string layout_;

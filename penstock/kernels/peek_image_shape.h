@@ -1,7 +1,7 @@
 // The shape that a picture will have when it is decoded, from its header alone.
 #pragma once
 
-#include "decode/source.h"
+#include "kernels/image_source.h"
 
 namespace ps {
 

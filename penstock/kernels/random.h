@@ -1,8 +1,11 @@
 // What all random operators share: the output's shape, and a loop that fills it.
 #pragma once
 
+#include <cstring>
+
 #include "core/convert.h"
-#include "core/operator.h"
+#include "gpu/operator.h"
+#include "kernels/device/random.h"
 
 namespace ps {
 
@@ -36,7 +39,7 @@ class RandomOperator : public Operator {
     return s;
   }
 
-  // Fills the output with what draw(random, tag) gives.
+  // Fills the output with what draw(random, tag) gives, number after number.
   template <class Draw> static void fill(const Context& c, Draw draw) {
     Philox random = c.random();
     visit(c.out(0).dtype, [&](auto tag) {
@@ -51,7 +54,39 @@ class RandomOperator : public Operator {
   int like_;
 };
 
-// Uniform in [0, 1), with 32 bits: more than a float holds, except next to 0.
-inline double uniform32(Philox& random) { return double(random.next()) * 0x1p-32; }
+// One whose numbers are drawn by the functors of kernels/device/random.h, on the CPU as on the GPU.
+class DrawnOperator : public RandomOperator, public GpuOperator {
+ public:
+  using RandomOperator::RandomOperator;
+
+ protected:
+  // make(c, tag) gives the functor for a sample, but for its `drawn`; its type's name is `name`.
+  template <class Make> static void run_functor(const Context& c, Make make) {
+    visit(c.out(0).dtype, [&](auto tag) {
+      auto functor = make(c, tag);
+      const int64_t blocks = complete(c, functor);
+      for (int64_t b = 0; b < blocks; b++) functor.element(b);
+    });
+  }
+  template <class Make> void record_functor(gpu::Recorder& r, const std::string& name, Make make) const {
+    visit(dtype_, [&](auto tag) {
+      using F = decltype(make(r[0], tag));
+      const std::string type = "ps::device::" + name + "<" + gpu::cpp_type(dtype_) + ">";
+      r.elements({type, "kernels/device/random.h", sizeof(F), alignof(F)}, [&](const Context& c, void* to) {
+        F functor = make(c, tag);
+        const int64_t blocks = complete(c, functor);
+        std::memcpy(to, &functor, sizeof functor);
+        return blocks;
+      });
+    });
+  }
+
+ private:
+  template <class F> static int64_t complete(const Context& c, F& functor) {
+    const Tensor& out = c.out(0);
+    functor.drawn = {c.random().sequence(), out.data, out.shape.volume()};
+    return (functor.drawn.count + F::kPer - 1) / F::kPer;
+  }
+};
 
 }  // namespace ps

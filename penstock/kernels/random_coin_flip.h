@@ -5,14 +5,18 @@
 
 namespace ps {
 
-class RandomCoinFlip : public RandomOperator {
- public:
-  explicit RandomCoinFlip(const Spec& s) : RandomOperator(s, DType::i32), probability_(s.arg<double>("probability")) {}
-
-  void run(const Context& c) const override {
-    const double p = probability_.get_or(c, 0.5);
-    fill(c, [&](Philox& random, auto tag) { return typename decltype(tag)::type(uniform32(random) < p); });
+class RandomCoinFlip : public DrawnOperator {
+  auto maker() const {
+    return [this](const Context& c, auto tag) {
+      return device::CoinFlip<typename decltype(tag)::type>{{}, probability_.get_or(c, 0.5)};
+    };
   }
+
+ public:
+  explicit RandomCoinFlip(const Spec& s) : DrawnOperator(s, DType::i32), probability_(s.arg<double>("probability")) {}
+
+  void run(const Context& c) const override { run_functor(c, maker()); }
+  void record(gpu::Recorder& r) const override { record_functor(r, "CoinFlip", maker()); }
 
  private:
   Arg<double> probability_;

@@ -5,17 +5,19 @@
 
 namespace ps {
 
-class RandomNormal : public RandomOperator {
+class RandomNormal : public DrawnOperator {
+  auto maker() const {
+    return [this](const Context& c, auto tag) {
+      return device::Normal<typename decltype(tag)::type>{{}, mean_.get_or(c, 0), stddev_.get_or(c, 1)};
+    };
+  }
+
  public:
   explicit RandomNormal(const Spec& s)
-      : RandomOperator(s, DType::f32), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
+      : DrawnOperator(s, DType::f32), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
 
-  void run(const Context& c) const override {
-    const double mean = mean_.get_or(c, 0), stddev = stddev_.get_or(c, 1);
-    fill(c, [&](Philox& random, auto tag) {
-      return convert<typename decltype(tag)::type>(mean + stddev * random.normal());
-    });
-  }
+  void run(const Context& c) const override { run_functor(c, maker()); }
+  void record(gpu::Recorder& r) const override { record_functor(r, "Normal", maker()); }
 
  private:
   Arg<double> mean_, stddev_;

@@ -2,43 +2,65 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "kernels/random.h"
 
 namespace ps {
 
-class RandomUniform : public RandomOperator {
+class RandomUniform : public DrawnOperator {
+  auto from_range() const {
+    return [this](const Context& c, auto tag) {
+      using T = typename decltype(tag)::type;
+      double r[2];
+      range_.list(c, 2, r);
+      if (!(r[0] < r[1]) || !std::isfinite(r[1] - r[0]))
+        fail(ErrorKind::argument, "range=[" + std::to_string(r[0]) + ", " + std::to_string(r[1]) +
+                                      "]: expected two numbers, the first one less than the second");
+      if constexpr (!detail::is_real<T>)             // DALI draws between whole ends and rounds
+        for (double& end : r) end = double(convert<T>(std::trunc(end)));
+      return device::Uniform<T>{{}, r[0], r[1]};
+    };
+  }
+
  public:
   explicit RandomUniform(const Spec& s)
-      : RandomOperator(s, DType::f32), range_(s.arg<double>("range")), values_(s.arg<double>("values")) {}
+      : DrawnOperator(s, DType::f32), range_(s.arg<double>("range")), values_(s.arg<double>("values")) {}
 
   void run(const Context& c) const override {
-    if (values_.given()) return choose(c);
-    double r[2];
-    range_.list(c, 2, r);
-    if (!(r[0] < r[1]) || !std::isfinite(r[1] - r[0]))
-      fail(ErrorKind::argument, "range=[" + std::to_string(r[0]) + ", " + std::to_string(r[1]) +
-                                    "]: expected two numbers, the first one less than the second");
-    fill(c, [&](Philox& random, auto tag) {
-      using T = typename decltype(tag)::type;
-      if constexpr (detail::is_real<T>) {
-        const double u = std::is_same_v<T, double> ? random.uniform64() : uniform32(random);
-        const T v = T(r[0] + (r[1] - r[0]) * u);
-        return double(v) < r[1] ? v : T(r[0]);       // rounding can reach the end, which is not in the interval
-      } else {                                       // DALI draws between whole ends and rounds
-        const double low = double(convert<T>(std::trunc(r[0]))), high = double(convert<T>(std::trunc(r[1])));
-        return convert<T>(low + (high - low) * random.uniform64());
+    if (!values_.given()) return run_functor(c, from_range());
+    const std::vector<double> values = list(c);
+    run_functor(c, [&](const Context&, auto tag) { return of(tag, values.data(), values.size()); });
+  }
+
+  void record(gpu::Recorder& r) const override {
+    if (!values_.given()) return record_functor(r, "Uniform", from_range());
+    std::vector<double> all;                         // all samples' values, copied at once
+    std::vector<size_t> first{0};
+    for (int i = 0; i < r.size(); i++) {
+      if (!i || values_.per_sample()) {
+        const std::vector<double> values = list(r[i]);
+        all.insert(all.end(), values.begin(), values.end());
       }
+      first.push_back(all.size());
+    }
+    const auto* there = static_cast<const double*>(r.constant(all.data(), all.size() * sizeof(double)));
+    record_functor(r, "UniformOf", [&](const Context& c, auto tag) {
+      const size_t i = values_.per_sample() ? size_t(c.index) : 0;
+      return of(tag, there + first[i], first[i + 1] - first[i]);
     });
   }
 
  private:
-  void choose(const Context& c) const {
-    const int64_t n = values_.size(c);
-    if (n == 0) fail(ErrorKind::argument, "values is empty: there is nothing to choose from");
-    fill(c, [&](Philox& random, auto tag) {
-      return convert<typename decltype(tag)::type>(values_.get(c, int64_t(random.below(uint64_t(n)))));
-    });
+  template <class Tag> static auto of(Tag, const double* values, size_t n) {
+    return device::UniformOf<typename Tag::type>{{}, values, int64_t(n)};
+  }
+
+  std::vector<double> list(const Context& c) const {
+    std::vector<double> values(static_cast<size_t>(values_.size(c)));
+    if (values.empty()) fail(ErrorKind::argument, "values is empty: there is nothing to choose from");
+    for (size_t i = 0; i < values.size(); i++) values[i] = values_.get(c, int64_t(i));
+    return values;
   }
 
   Arg<double> range_, values_;

@@ -63,6 +63,42 @@ inline const FilterTable& filter_table(Interp filter) {
   }
 }
 
+// What the taps of an axis are computed from. Output x is filtered from `window` input samples, the first of which is
+// base + ceil(x * scale + start); they are `step` table entries apart. Nearest: see Taps::nearest().
+struct TapsGeometry {
+  float scale = 0, start = 0, step = 0, base = 0;
+  int window = 1;
+
+  explicit TapsGeometry(const ResampleAxis& a) {
+    scale = (a.hi - a.lo) / float(a.out);
+    const float lower = std::floor(std::min(a.lo, a.hi));
+    if (a.filter == Interp::nearest) {
+      base = a.summed ? std::max(0.0f, lower) : 0;
+      start = a.summed ? (a.lo - base) + 0.5f * scale : a.lo;
+      return;
+    }
+    const FilterTable& filter = filter_table(a.filter);
+    const float stretch = a.antialias ? std::max(1.0f, std::abs(scale)) : 1.0f;
+    const float entries = float(filter.at.size() - 1);
+    float support = 2 * filter.radius * stretch;
+    if (a.filter == Interp::gaussian) support = gaussian_support(stretch, entries);
+    step = entries / support;
+    // Where samples repeat, positions count from the region's start and so lose fewer bits. (As in DALI: in 16-bit
+    // data one can tell.)
+    base = std::abs(scale) < 1 ? std::max(0.0f, lower - filter.radius) : 0;
+    start = (a.lo - base) + 0.5f * scale - 0.5f - support / 2;
+    window = int(std::ceil(support));
+  }
+
+ private:
+  // A Gaussian is cut off where it is not yet zero, so the last bit of its support can decide what is inside. These are
+  // DALI's roundings, through a standard deviation of radius / sqrt(8).
+  static float gaussian_support(float radius, float entries) {
+    const float sigma = radius * (0.5f / std::sqrt(2.0f)), step = entries / (sigma * (4 * std::sqrt(2.0f)));
+    return entries / step;
+  }
+};
+
 // Output x is the sum over k < n[x] of weight[x * count + k] * input[first[x] + k]; all indices are within the input.
 class Taps {
  public:
@@ -88,14 +124,15 @@ class Taps {
   }
 
  private:
+  // Added up along rows, as DALI does.
   void nearest() {
-    const float scale = (axis.hi - axis.lo) / float(axis.out);
+    const TapsGeometry g(axis);
     count = 1;
     weight.assign(size_t(axis.out), 1.0f);
-    const float base = axis.summed ? std::max(0.0f, std::floor(std::min(axis.lo, axis.hi))) : 0;
-    float sum = (axis.lo - base) + 0.5f * scale;
-    for (int64_t x = 0; x < axis.out; x++, sum += scale) {
-      first[size_t(x)] = clamp(axis.summed ? std::floor(sum) + base : std::floor((float(x) + 0.5f) * scale + axis.lo));
+    float sum = g.start;
+    for (int64_t x = 0; x < axis.out; x++, sum += g.scale) {
+      first[size_t(x)] =
+          clamp(axis.summed ? std::floor(sum) + g.base : std::floor((float(x) + 0.5f) * g.scale + g.start));
       n[size_t(x)] = 1;
     }
   }
@@ -104,42 +141,25 @@ class Taps {
 
   void windowed() {
     const FilterTable& filter = filter_table(axis.filter);
-    const float scale = (axis.hi - axis.lo) / float(axis.out);
-    const float stretch = axis.antialias ? std::max(1.0f, std::abs(scale)) : 1.0f;
-    const float entries = float(filter.at.size() - 1);
-    float support = 2 * filter.radius * stretch;
-    if (axis.filter == Interp::gaussian) support = gaussian_support(stretch, entries);
-    const float step = entries / support;   // input samples to table entries
-    // Where samples repeat, positions count from the region's start and so lose fewer bits. (As in DALI: in 16-bit
-    // data one can tell.)
-    const float lower = std::floor(std::min(axis.lo, axis.hi));
-    const float base = std::abs(scale) < 1 ? std::max(0.0f, lower - filter.radius) : 0;
-    const float start = (axis.lo - base) + 0.5f * scale - 0.5f - support / 2;
-    const int window = int(std::ceil(support)), most = int(std::min<int64_t>(window, axis.in));
+    const TapsGeometry g(axis);
+    const int window = g.window, most = int(std::min<int64_t>(window, axis.in));
     const bool triangle = filter.at.size() == 3;
     raw_.resize(size_t(window));
     weight.assign(size_t(axis.out) * size_t(most), 0.0f);
     count = 0;
     for (int64_t x = 0; x < axis.out; x++) {
-      const float from = float(x) * scale + start, top = std::ceil(from), shift = (top - from) * step;
+      const float from = float(x) * g.scale + g.start, top = std::ceil(from), shift = (top - from) * g.step;
       float sum = 0;
       for (int k = 0; k < window; k++) {
-        const float t = float(k) * step + shift;
+        const float t = float(k) * g.step + shift;
         raw_[size_t(k)] = triangle ? std::max(0.0f, 1 - std::abs(t - 1)) : filter(t);
         sum += raw_[size_t(k)];
       }
-      fold(x, top + base, window, most, 1 / sum);
+      fold(x, top + g.base, window, most, 1 / sum);
     }
     if (count < most) {   // close up the rows
       for (int64_t x = 1; x < axis.out; x++) std::copy_n(&weight[size_t(x * most)], count, &weight[size_t(x * count)]);
     }
-  }
-
-  // A Gaussian is cut off where it is not yet zero, so the last bit of its support can decide what is inside. These are
-  // DALI's roundings, through a standard deviation of radius / sqrt(8).
-  static float gaussian_support(float radius, float entries) {
-    const float sigma = radius * (0.5f / std::sqrt(2.0f)), step = entries / (sigma * (4 * std::sqrt(2.0f)));
-    return entries / step;
   }
 
   // Moves what lies outside the input to its border, and drops zeros at both ends.

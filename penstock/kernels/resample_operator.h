@@ -1,10 +1,14 @@
-// What operators that resample share: layouts, types, filters, and the two ways to run (as a row stage, or in memory).
+// What operators that resample share: layouts, types, filters, and the ways to run: as a row stage or in memory on the
+// CPU, as a stage of pictures or volume by volume on the GPU.
 #pragma once
 
 #include <string>
 
 #include "core/operator.h"
+#include "gpu/operator.h"
+#include "gpu/picture.h"
 #include "kernels/resample_float.h"
+#include "kernels/resample_gpu.h"
 #include "kernels/resample_nd.h"
 #include "kernels/resample_size.h"
 
@@ -34,7 +38,7 @@ inline SpaceAxes space_axes(const Tensor& t) {
   return s;
 }
 
-class ResampleOperator : public RowOperator {
+class ResampleOperator : public RowOperator, public StageOperator {
  public:
   explicit ResampleOperator(const Spec& s)
       : dtype_(s.dtype("dtype", DType::none)), antialias_(s.flag("antialias", true)),
@@ -96,6 +100,65 @@ class ResampleOperator : public RowOperator {
     }
   }
 
+  bool fits_stage(const Context& c) const override {
+    return c.param<Params>().space.count == 2;
+  }
+
+  Functor stage(const Context& c) const override {
+    const std::string types = "Resample<" + gpu::cpp_type(c.in(0).dtype) + ", " + gpu::cpp_type(c.out(0).dtype) + ">";
+    using Stage = device::Resample<uint8_t, uint8_t>;
+    return {"ps::device::" + types, "kernels/device/resample.h", sizeof(Stage), alignof(Stage),
+            "ps::device::Tiled" + types};
+  }
+
+  void fill_stage(const Context& c, void* functor) const override {
+    *static_cast<device::ResampleFields*>(functor) = fields(c);
+  }
+
+  int64_t tile_bytes(const Context& c, int step) const override {
+    const device::ResampleFields f = fields(c);
+    const double columns = std::ceil((device::kTile - 1) * std::abs(double(f.x.scale))) + f.x.window + 1;
+    return device::resample_bytes(f, int64_t(std::min(columns, double(f.x.in))), step);
+  }
+
+  // Volumes: rows, columns and slices in turn, by way of floats.
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    const int count = r[0].param<Params>().space.count;
+    std::vector<const void*> in;
+    std::vector<Shape> shapes;
+    for (int i = 0; i < r.size(); i++) in.push_back(r[i].in(0).data), shapes.push_back(r[i].in(0).shape);
+    DType type = r[0].in(0).dtype;
+    for (int turn = 0; turn < count; turn++) {
+      const int k = (turn + count - 2) % count;              // height, width, depth
+      const bool last = turn == count - 1;
+      AxisPass pass{type, last ? r[0].out(0).dtype : DType::f32, in, {}, {}, {}, {}};
+      size_t total = 0;
+      for (int i = 0; i < r.size(); i++) {
+        const Params& p = r[i].param<Params>();
+        const Shape& before = shapes[size_t(i)];
+        const int axis = p.space.first + k;
+        if (std::max(p.axes[k].in, p.axes[k].out) > INT32_MAX / 4)
+          fail(ErrorKind::unsupported, "an axis is too long to be resampled on a GPU");
+        pass.axes.push_back(p.axes[k]);
+        pass.outer.push_back(1);
+        pass.inner.push_back(1);
+        for (int d = 0; d < axis; d++) pass.outer.back() *= before[d];
+        for (int d = axis + 1; d < before.ndim; d++) pass.inner.back() *= before[d];
+        shapes[size_t(i)][axis] = p.axes[k].out;
+        total += size_t(shapes[size_t(i)].volume());
+      }
+      auto* scratch = last ? nullptr : static_cast<float*>(r.scratch(total * sizeof(float)));
+      for (int i = 0; i < r.size(); i++) {
+        pass.out.push_back(last ? r[i].out(0).data : scratch);
+        if (!last) scratch += shapes[size_t(i)].volume();
+      }
+      record_pass(r, pass);
+      in.assign(pass.out.begin(), pass.out.end());
+      type = DType::f32;
+    }
+  }
+
  protected:
   // Completes the regions, whose `in` is set.
   virtual void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const = 0;
@@ -117,6 +180,14 @@ class ResampleOperator : public RowOperator {
     if (out != in && out != DType::f32)
       fail(ErrorKind::type, std::string("dtype: expected the input's type, ") + name_of(in) + ", or FLOAT; got " +
                                 name_of(out));
+  }
+
+  static device::ResampleFields fields(const Context& c) {
+    const Params& p = c.param<Params>();
+    if (c.out(0).shape.volume() == 0) return {};
+    const auto pictures = gpu::pictures_of(c.in(0));
+    return resample_fields(p.axes[0], p.axes[1], pictures ? int(pictures->channels) : 1,
+                           c.in(0).dtype == DType::u8 && c.out(0).dtype == DType::u8);
   }
 
   ResampleAxis axis(const Context& c, ResampleRegion r) const {

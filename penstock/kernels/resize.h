@@ -17,6 +17,17 @@ class Resize : public ResampleOperator {
     c.out(1).layout = {};
   }
 
+  void record_others(gpu::Recorder& r) const override {
+    if (!save_attrs_) return;
+    std::vector<int32_t> extents;
+    for (int i = 0; i < r.size(); i++) {
+      const SpaceAxes space = space_axes(r[i].in(0));
+      for (int k = 0; k < space.count; k++) extents.push_back(int32_t(r[i].in(0).shape[space.first + k]));
+    }
+    const size_t bytes = extents.size() * sizeof(int32_t);
+    if (bytes) r.copy(r[0].out(1).data, r.constant(extents.data(), bytes), bytes);    // samples lie side by side
+  }
+
  protected:
   void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const override {
     size_.find(c, space.count, regions);

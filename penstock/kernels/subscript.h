@@ -5,13 +5,14 @@
 
 #include "core/gather.h"
 #include "core/operator.h"
+#include "gpu/gather.h"
 #include "kernels/move_blocks.h"
 
 namespace ps {
 
 // Each item of the key has a kind ("i" index, "r" range, "e" ellipsis, "n" new axis) and three values: index or start,
 // end, step. Where a value comes from is in `inputs`: -1 absent, 0 it is the number in `values`, else that input.
-class Subscript : public Operator {
+class Subscript : public Operator, public GpuOperator {
  public:
   explicit Subscript(const Spec& s) : kinds_(s.string("kinds")), names_(s.string("names")) {
     const auto values = s.arg<int64_t>("values"), inputs = s.arg<int64_t>("inputs");
@@ -52,19 +53,12 @@ class Subscript : public Operator {
   void run(const Context& c) const override {
     const Tensor& in = c.in(0);
     if (c.out(0).shape.volume() == 0) return;
-    const Mapping& m = c.param<Mapping>();
-    int64_t strides[kMaxDims];
-    auto stride = int64_t(size_of(in.dtype));
-    for (int i = in.shape.ndim; i-- > 0; stride *= in.shape[i]) strides[i] = stride;
-    const auto* from = in.as<const uint8_t>();
     Gather gather(Border::error);
-    for (int i = 0; i < m.n; i++) {
-      const Part& p = m.parts[i];
-      if (p.step == 0) from += p.first * strides[p.axis];
-      else gather.add({p.size, p.first, p.step, in.shape[p.axis], strides[p.axis]});
-    }
+    const void* from = add_axes(c, gather);
     gather.run(from, MoveBlocks{gather.take_block(size_of(in.dtype)), c.out(0).as<uint8_t>()});
   }
+
+  void record(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
 
   size_t params_size() const override { return sizeof(Mapping); }
 
@@ -84,6 +78,22 @@ class Subscript : public Operator {
     int n;
     Part parts[kMaxDims];
   };
+
+  // Returns where the elements begin: indices are not axes of the output.
+  static const void* add_axes(const Context& c, Gather& gather) {
+    const auto* from = c.in(0).as<const uint8_t>();
+    const Shape& in = c.in(0).shape;
+    const Mapping& m = c.param<Mapping>();
+    int64_t strides[kMaxDims];
+    auto stride = int64_t(size_of(c.in(0).dtype));
+    for (int i = in.ndim; i-- > 0; stride *= in[i]) strides[i] = stride;
+    for (int i = 0; i < m.n; i++) {
+      const Part& p = m.parts[i];
+      if (p.step == 0) from += p.first * strides[p.axis];
+      else gather.add({p.size, p.first, p.step, in[p.axis], strides[p.axis]});
+    }
+    return from;
+  }
 
   struct Named {
     Shape shape;

@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "core/operator.h"
+#include "gpu/gather.h"
+#include "kernels/permutation.h"
+#include "kernels/transpose_gpu.h"
 
 namespace ps {
 namespace detail {
@@ -21,39 +24,6 @@ template <> struct Bytes<1> : std::type_identity<uint8_t> {};
 template <> struct Bytes<2> : std::type_identity<uint16_t> {};
 template <> struct Bytes<4> : std::type_identity<uint32_t> {};
 template <> struct Bytes<8> : std::type_identity<uint64_t> {};
-
-inline constexpr size_t kLargestElement = 16;        // what is larger is copied as rows
-
-// A permutation with all that does not matter taken out: axes of extent 1 are gone, axes that stay neighbours are one,
-// and innermost axes that stay innermost are part of the element. Axes are in the output's order.
-struct Permutation {
-  int n = 0;
-  size_t element = 1;                  // bytes
-  int64_t extent[kMaxDims], from[kMaxDims], to[kMaxDims];   // steps in elements
-
-  Permutation(const Shape& in, const int* perm, size_t size) : element(size) {
-    int64_t step[kMaxDims], next = 1;
-    for (int i = in.ndim; i-- > 0; next *= in[i]) step[i] = next;
-    for (int i = 0; i < in.ndim; i++) {
-      const int64_t e = in[perm[i]], s = step[perm[i]];
-      if (e == 1) continue;
-      if (n && from[n - 1] == s * e) {               // the input's order too
-        extent[n - 1] *= e;
-        from[n - 1] = s;
-      } else {
-        extent[n] = e;
-        from[n++] = s;
-      }
-    }
-    if (n && from[n - 1] == 1 && (n == 1 || element * size_t(extent[n - 1]) <= kLargestElement)) {
-      const int64_t e = extent[--n];
-      element *= size_t(e);
-      for (int i = 0; i < n; i++) from[i] /= e;
-    }
-    next = 1;
-    for (int i = n; i-- > 0; next *= extent[i]) to[i] = next;
-  }
-};
 
 // out[x * to + y] = in[y * from + x], in tiles that stay in cache.
 template <class T>
@@ -113,7 +83,7 @@ template <class T> class Transposer {
 
 }  // namespace detail
 
-class Transpose : public Operator {
+class Transpose : public Operator, public GpuOperator {
  public:
   explicit Transpose(const Spec& s)
       : perm_(s.arg<int64_t>("perm")), transpose_layout_(s.flag("transpose_layout", true)),
@@ -147,6 +117,25 @@ class Transpose : public Operator {
       using T = typename decltype(tag)::type;
       const detail::Transposer<T> transpose(p);
       transpose(in.as<T>(), c.out(0).as<T>());
+    });
+  }
+
+  void record(gpu::Recorder& r) const override {
+    int perm[kMaxDims];
+    std::vector<detail::Permutation> permutations;
+    for (int i = 0; i < r.size(); i++) {
+      order(r[i], perm);
+      permutations.emplace_back(r[i].in(0).shape, perm, size_of(r[i].in(0).dtype));
+    }
+    if (detail::record_tiles(r, permutations)) return;
+    gpu::record_moves(r, [&](const Context& c, Gather& gather) {
+      order(c, perm);
+      const Shape& in = c.in(0).shape;
+      int64_t step[kMaxDims];
+      auto next = int64_t(size_of(c.in(0).dtype));
+      for (int i = in.ndim; i-- > 0; next *= in[i]) step[i] = next;
+      for (int i = 0; i < in.ndim; i++) gather.add({in[perm[i]], 0, 1, in[perm[i]], step[perm[i]]});
+      return c.in(0).data;
     });
   }
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from penstock.graph.node import OpNode
-from penstock.optimize.plan import Plan
+from penstock.optimize.plan import Plan, Where
+
+_WHERE = {
+    Where.IO: "on the threads that wait for files, sample by sample",
+    Where.CPU: "on the worker threads, sample by sample",
+    Where.GPU: "on the GPU, batch by batch",
+}
 
 
 def explain(plan: Plan) -> str:
     """One line per group of operators, in the order in which a sample meets them."""
     lines = []
     for number, segment in enumerate(plan.segments, 1):
-        where = "threads that wait for files" if segment.io else "worker threads"
-        lines.append(f"stage {number}, on the {where}, sample by sample:")
+        lines.append(f"stage {number}, {_WHERE[segment.where]}:")
         early = [n for group in segment.groups for n in group if n in plan.early]
         late = [group for group in segment.groups if group[0] not in plan.early]
         if early:
             lines.append("  first, since shapes depend on it: " + ", ".join(_name(n) for n in early))
         for group in late:
             if len(group) > 1:
-                lines.append("  in one pass over rows: " + " → ".join(_name(n) for n in group))
+                pass_of = "kernel" if segment.where is Where.GPU else "pass over rows"
+                lines.append(f"  in one {pass_of}: " + " → ".join(_name(n) for n in group))
             else:
                 lines.append("  " + _name(group[0]))
     outputs = ", ".join(f"{o.source.op.name}[{o.index}]" for o in plan.outputs)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
-from penstock.optimize.plan import Plan, Segment, is_constant
+from penstock.optimize.plan import Plan, Segment, Where, is_data
 
 
 def reach(plan: Plan, extra: list[OpNode]) -> None:
@@ -30,13 +30,13 @@ def find_early(plan: Plan) -> None:
         waiting += [node.inputs[i].source for i in node.op.setup_reads if i < len(node.inputs)]
     while waiting:
         node = waiting.pop()
-        if node not in plan.early and not is_constant(node):
+        if node not in plan.early and not is_data(node):
             plan.early.add(node)
             waiting += [s.source for s in node.sources()]
 
 
 def cut_segments(plan: Plan) -> None:
-    """Readers, and what they depend on, wait for files apart from the rest."""
+    """Readers, and what they depend on, wait for files apart from the rest; then CPU and GPU take turns."""
     reading: set[OpNode] = set()
     waiting = [n for n in plan.nodes if n.op.io]
     while waiting:
@@ -44,22 +44,36 @@ def cut_segments(plan: Plan) -> None:
         if node not in reading:
             reading.add(node)
             waiting += [s.source for s in node.sources()]
-    work = [n for n in plan.nodes if not is_constant(n)]
-    for io in (True, False):
-        groups = [[n] for n in work if (n in reading) == io]
-        if groups:
-            plan.segments.append(Segment(groups, io))
+    turn: dict[OpNode, int] = {}  # odd: the GPU's
+    for node in plan.nodes:
+        if is_data(node) or node in reading:
+            continue
+        above = max((_turn_after(s, turn.get(s.source, 0)) for s in node.sources()), default=0)
+        on_gpu = node.device != "cpu"
+        turn[node] = above + (above % 2 != on_gpu)
+    groups = {Where.IO: [[n] for n in plan.nodes if n in reading and not is_data(n)]}
+    if groups[Where.IO]:
+        plan.segments.append(Segment(groups[Where.IO], Where.IO))
+    for number in sorted(set(turn.values())):
+        plan.segments.append(Segment([[n] for n in turn if turn[n] == number], Where.GPU if number % 2 else Where.CPU))
 
 
-def fuse_rows(plan: Plan) -> None:
-    """Joins decode → sampler → pixel → store chains into one pass over rows that stays in cache.
+def _turn_after(data: DataNode, turn: int) -> int:
+    """The first turn that may read this: what the GPU has copied to the CPU can be read when its turn is over."""
+    return turn + (turn % 2 == 1 and data.device == "cpu")
+
+
+def fuse(plan: Plan) -> None:
+    """Joins decode → sampler → pixel → store chains: on the CPU into one pass over rows that stays in cache, on the GPU
+    into one kernel that reads each picture once.
 
     Crops need no pass of their own: in a row pipeline each stage asks the one above only for the rows and columns
-    that it needs, up to the decoder.
+    that it needs, up to the decoder; in a kernel each pixel asks for the pixels that it needs.
     """
-    upper = {Contract.SOURCE, Contract.SAMPLER, Contract.PIXEL}
     lower = {Contract.SAMPLER, Contract.PIXEL, Contract.STORE}
     for segment in plan.segments:
+        on_gpu = segment.where is Where.GPU
+        upper = {Contract.SAMPLER, Contract.PIXEL} if on_gpu else {Contract.SOURCE, Contract.SAMPLER, Contract.PIXEL}
         group_of = {group[-1]: group for group in segment.groups}
         for group in list(segment.groups):
             node = group[0]
@@ -72,6 +86,7 @@ def fuse_rows(plan: Plan) -> None:
                 or above.op.contract not in upper
                 or above in plan.early
                 or not _only_reader(plan, above, node)
+                or (on_gpu and node.op.tiled and not _cheap(joined))
             ):
                 continue
             joined.append(node)
@@ -80,6 +95,11 @@ def fuse_rows(plan: Plan) -> None:
             segment.groups.remove(group)
         # A group runs where its last node stood, when all that it reads is there.
         segment.groups.sort(key=lambda g: g[-1].number)
+
+
+def _cheap(group: list[OpNode]) -> bool:
+    """Whether a kernel may ask for the same pixels of this chain many times over."""
+    return all(n.op.contract is Contract.SAMPLER and not n.op.tiled for n in group)
 
 
 def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
@@ -92,15 +112,15 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
     )
 
 
-PASSES: list[Callable[[Plan], None]] = [find_early, cut_segments, fuse_rows]
+PASSES: list[Callable[[Plan], None]] = [find_early, cut_segments, fuse]
 
 
 def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:
     """The plan for these outputs. ``PENSTOCK_FUSE=0`` leaves out fusion, for comparison."""
     plan = Plan(outputs)
     reach(plan, preserved)
-    fuse = os.environ.get("PENSTOCK_FUSE", "1") != "0"
+    fusing = os.environ.get("PENSTOCK_FUSE", "1") != "0"
     for one in PASSES:
-        if fuse or one is not fuse_rows:
+        if fusing or one is not fuse:
             one(plan)
     return plan

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 
 from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
+
+
+class Where(enum.Enum):
+    """Which threads work on a segment; on a GPU it is one batch at a time, not one sample. As the C ABI has it."""
+
+    CPU = 0
+    IO = 1  # threads that may wait for files
+    GPU = 2
 
 
 @dataclass
@@ -13,7 +22,7 @@ class Segment:
     """Nodes between two barriers: all samples find their shapes, memory is given out, then all samples run."""
 
     groups: list[list[OpNode]]  # in order; the nodes of a group go through a sample as one pass
-    io: bool = False  # on the threads that may wait for files
+    where: Where = Where.CPU
 
 
 @dataclass
@@ -34,6 +43,6 @@ class Plan:
         return any(o.source is node for o in self.outputs)
 
 
-def is_constant(node: OpNode) -> bool:
-    """Whether the node is data of the plan and no work."""
-    return isinstance(node.op, ConstantOp)
+def is_data(node: OpNode) -> bool:
+    """Whether the node is data and no work: a constant, or an input of the pipeline."""
+    return node.op.external or isinstance(node.op, ConstantOp)

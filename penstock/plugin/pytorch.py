@@ -24,6 +24,10 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
     keeps its memory as long as it lives. With several pipelines and `LastBatchPolicy.PARTIAL`, a pipeline that has no
     sample left in the epoch is missing from the last list.
 
+    On a GPU, PyTorch's current stream there waits for the tensor, the host does not. Any stream may read it: its memory
+    is used again only after all work that the GPU had been given when the tensor was let go of. (To know that, CUDA has
+    to look at all streams, which ends the capture of a CUDA graph: let go of no batch inside ``torch.cuda.graph``.)
+
     Each ``for`` loop is one epoch, whether the one before was finished or left by ``break``.
 
     Args:

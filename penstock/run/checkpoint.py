@@ -1,21 +1,31 @@
-"""The state of a pipeline as a short text: the seed, and where each reader is. All else follows from these."""
+"""The state of a pipeline as a short text: the seed, and where each reader and source is. All else follows from it."""
 
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.run.executor import Executor
+from penstock.run.inputs import Inputs
 
 _FORMAT = 1
 
 
-def save(executor: Executor, seed: int) -> str:
+def save(executor: Executor, inputs: Inputs, seed: int) -> str:
     """The state before the first batch that nobody has taken yet, as JSON."""
+    for name in inputs.forgetful():
+        warnings.warn(
+            f"checkpoint: the source of {name!r} cannot be told where to go on: only callables that take an argument "
+            "can. The user must see to it that it goes on with the right batch",
+            stacklevel=4,
+        )
     positions, counted = executor.position()
     readers = {node.name: list(p) for (node, _), p in zip(executor.program.readers, positions, strict=True)}
-    return json.dumps({"penstock": _FORMAT, "seed": seed, "samples": counted, "readers": readers})
+    sources = inputs.places(executor.given_next())
+    state = {"penstock": _FORMAT, "seed": seed, "samples": counted, "readers": readers}
+    return json.dumps({**state, "sources": sources} if sources else state)
 
 
 def seed_of(text: str) -> int:
@@ -23,7 +33,7 @@ def seed_of(text: str) -> int:
     return int(_parse(text)["seed"])
 
 
-def restore(executor: Executor, text: str) -> None:
+def restore(executor: Executor, inputs: Inputs, text: str) -> None:
     """Goes on where the state was saved; the readers must have the same names."""
     state = _parse(text)
     names = [node.name for node, _ in executor.program.readers]
@@ -31,6 +41,7 @@ def restore(executor: Executor, text: str) -> None:
         raise ArgumentError(
             f"checkpoint: it was made with the readers {sorted(state['readers'])}, but the pipeline has {sorted(names)}"
         )
+    inputs.go_to(state.get("sources", {}))
     executor.set_position([tuple(state["readers"][name]) for name in names], int(state["samples"]))
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
-from penstock.tensors import TensorListCPU
+from penstock.tensors.samples import Samples
 
 # The argument's name, what it asks for, and where an output has it.
-_Wanted = tuple[str, Any, Callable[[TensorListCPU], Any]]
+_Wanted = tuple[str, Any, Callable[[Samples], Any]]
 
 
 class OutputCheck:
@@ -25,7 +25,7 @@ class OutputCheck:
         if layout is not None:
             self._wanted.append(("output_layout", _each(layout, str), lambda t: t.layout()))
 
-    def __call__(self, outputs: Sequence[TensorListCPU]) -> None:
+    def __call__(self, outputs: Sequence[Samples]) -> None:
         for name, wanted, get in self._wanted:
             if isinstance(wanted, list) and len(wanted) != len(outputs):
                 raise ArgumentError(f"{name} has {len(wanted)} values, but the pipeline has {len(outputs)} outputs")

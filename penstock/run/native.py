@@ -13,10 +13,10 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 MAX_DIMS = 12
 CONTIGUOUS, UNIFORM = 1, 2
-EARLY, ALIAS, IO = 1, 2, 4
+EARLY, ALIAS, IO, HOST_OUTPUT = 1, 2, 4, 8
 
 
 class Tensor(c.Structure):
@@ -50,13 +50,64 @@ class Answer(c.Structure):
     _fields_ = [("state", c.c_int32), ("batch", c.c_void_p)]
 
 
+class Options(c.Structure):
+    """``ps_options``: how an executor runs."""
+
+    _fields_ = [
+        ("threads", c.c_int32),
+        ("io_threads", c.c_int32),
+        ("depth", c.c_int32),
+        ("gpu_depth", c.c_int32),
+        ("device", c.c_int32),
+        ("stream_priority", c.c_int32),
+        ("num_cpus", c.c_int32),
+        ("cpus", c.POINTER(c.c_int32)),
+        ("name", c.c_char_p),
+    ]
+
+
+class GpuInfo(c.Structure):
+    """``ps_gpu_info``: what a GPU is, and this process's memory of it."""
+
+    _fields_ = [
+        ("arch", c.c_int32),
+        ("multiprocessors", c.c_int32),
+        ("memory_held", c.c_int64),
+        ("memory_peak", c.c_int64),
+        ("pinned_held", c.c_int64),
+        ("pinned_peak", c.c_int64),
+        ("name", c.c_char * 256),
+        ("bus", c.c_char * 32),
+    ]
+
+
+Compiler = c.CFUNCTYPE(None, c.c_char_p, c.c_int, c.c_void_p)
+VERSIONED, COPIED = 1, 2  # flags of ps_dlpack_export
+
 _i32p, _i64p = c.POINTER(c.c_int32), c.POINTER(c.c_int64)
 _tensors = c.POINTER(Tensor)
+_memory = c.c_void_p  # ps_gpu_memory*
 _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
+    "ps_executor_create": (c.c_void_p, [c.c_void_p, c.POINTER(Options)]),
+    "ps_gpu_count": (c.c_int, []),
+    "ps_gpu_describe": (c.c_int, [c.c_int, c.POINTER(GpuInfo)]),
+    "ps_gpu_release_unused": (c.c_int, [c.c_int]),
+    "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
+    "ps_gpu_set_compiler": (None, [Compiler]),
     "ps_executor_destroy": (None, [c.c_void_p]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
-    "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, _tensors, c.c_int, c.c_int]),
+    "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
+    "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
+    "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
+    "ps_gpu_borrow": (_memory, [c.c_int, c.POINTER(c.c_uint64), c.c_void_p, c.c_void_p]),
+    "ps_gpu_upload": (_memory, [c.c_int, _tensors, c.c_int, c.POINTER(c.c_void_p)]),
+    "ps_gpu_gather": (_memory, [_memory, _tensors, c.c_int, c.POINTER(c.c_void_p)]),
+    "ps_gpu_download": (c.c_int, [_memory, _tensors, c.c_int, c.c_void_p]),
+    "ps_gpu_copy_out": (c.c_int, [_memory, _tensors, c.c_int, c.c_void_p, c.c_uint64, c.c_int]),
+    "ps_gpu_wait": (c.c_int, [_memory]),
+    "ps_gpu_copy_stream": (c.c_int, [c.c_int, c.POINTER(c.c_uint64)]),
+    "ps_gpu_device_at": (c.c_int, [c.c_void_p]),
 }
 _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_abi_version": (c.c_int, []),
@@ -64,7 +115,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_error": (None, [c.POINTER(ErrorInfo)]),
     "ps_plan_create": (c.c_void_p, []),
     "ps_plan_destroy": (None, [c.c_void_p]),
-    "ps_plan_source": (c.c_int, [c.c_void_p]),
+    "ps_plan_source": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_plan_constant": (c.c_int, [c.c_void_p, _tensors]),
     "ps_arg_integers": (c.c_int, [c.c_void_p, c.c_char_p, _i64p, c.c_int]),
     "ps_arg_numbers": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_double), c.c_int]),
@@ -74,17 +125,32 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
     "ps_plan_outputs": (c.c_int, [c.c_void_p, _i32p, c.c_int]),
-    "ps_executor_create": (c.c_void_p, [c.c_void_p, c.c_int, c.c_int, c.c_int, _i32p, c.c_int, c.c_char_p]),
+    "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
+    "ps_fed_destroy": (None, [c.c_void_p]),
+    "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p]),
     "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, _i64p, c.c_int]),
     "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, _i64p, _i64p]),
     "ps_executor_pending": (c.c_int, [c.c_void_p]),
     "ps_executor_node_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_thread_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
+    "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
+    "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
+    "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
+    "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
     "ps_batch_size": (c.c_int, [c.c_void_p]),
     "ps_batch_output": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
     "ps_batch_destroy": (None, [c.c_void_p]),
+    "ps_batch_output_device": (c.c_int, [c.c_void_p, c.c_int]),
+    "ps_gpu_of_batch": (_memory, [c.c_void_p, c.c_int]),
+    "ps_gpu_join": (_memory, [c.POINTER(_memory), c.c_int]),
+    "ps_gpu_passed": (c.c_int, [_memory]),
+    "ps_gpu_order": (c.c_int, [_memory, c.c_uint64]),
+    "ps_gpu_lend": (c.c_int, [_memory]),
+    "ps_gpu_destroy": (None, [_memory]),
+    "ps_dlpack_export": (c.c_void_p, [_memory, _tensors, c.c_int, c.POINTER(c.c_void_p)]),
+    "ps_dlpack_capsule_destructor": (None, [c.c_void_p]),
 }
 
 

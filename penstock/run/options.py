@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.run import checkpoint
 
 # What DALI's properties say of arguments that were left out.
-_FILLED_IN = {"exec_dynamic": True, "max_streams": -1, "default_cuda_stream_priority": 0}
+_FILLED_IN = {"max_streams": -1, "default_cuda_stream_priority": 0}
+
+
+class StreamPolicy(enum.Enum):
+    """DALI's ways to give operators CUDA streams. Here they change nothing, see `penstock.pipeline.Pipeline`."""
+
+    UNSPECIFIED = 0
+    SINGLE = 1
+    PER_BACKEND = 2
+    PER_OPERATOR = 3
+
+
+class OperatorConcurrency(enum.Enum):
+    """Which operators DALI runs at the same time. Here it changes nothing, see `penstock.pipeline.Pipeline`."""
+
+    UNSPECIFIED = 0
+    NONE = 1
+    BACKEND = 2
+    FULL = 3
 
 
 @dataclass(frozen=True)
@@ -21,7 +41,10 @@ class Options:
     batch_size: int | None
     num_threads: int | None
     seed: int
-    depth: int
+    depth: int  # batches prepared ahead; where the CPU's and the GPU's are counted apart, those on the CPU
+    gpu_depth: int
+    separated: bool
+    device_id: int | None
     given: dict[str, Any]
 
     @classmethod
@@ -37,20 +60,43 @@ class Options:
         elif not isinstance(seed, int):
             raise ArgumentTypeError(f"Pipeline: seed={seed!r}: expected a whole number")
         depth = given["prefetch_queue_depth"]
+        gpu_depth = None
+        separated = isinstance(depth, dict)
         if isinstance(depth, dict):
             if not {"cpu_size", "gpu_size"} >= set(depth) or "cpu_size" not in depth:
                 raise ArgumentError(
                     f"Pipeline: prefetch_queue_depth={depth!r}: expected the keys 'cpu_size' and 'gpu_size'"
                 )
+            gpu_depth = _positive("prefetch_queue_depth", depth.get("gpu_size"))
             depth = depth["cpu_size"]
-        depth = _positive("prefetch_queue_depth", depth)
+        depth = _positive("prefetch_queue_depth", depth) or 1
+        gpu_depth = gpu_depth or depth
         if given["exec_async"] and not given["exec_pipelined"]:
             raise ArgumentError("Pipeline: exec_async=True needs exec_pipelined=True")
         if not (given["exec_pipelined"] and given["exec_async"]):
-            depth = 1
+            depth = gpu_depth = 1
         if given["device_id"] is not None and not isinstance(given["device_id"], int):
             raise DeviceError(f"Pipeline: device_id={given['device_id']!r}: expected the number of a GPU, or None")
-        return cls(batch_size, num_threads, seed, depth or 1, {**given, "seed": seed})
+        for name, kind in (("stream_policy", StreamPolicy), ("concurrency", OperatorConcurrency)):
+            if not (given[name] is None or isinstance(given[name], kind)):
+                raise ArgumentTypeError(f"Pipeline: {name}={given[name]!r}: expected a {kind.__name__}")
+        priority = given["default_cuda_stream_priority"]
+        if priority is not None and not isinstance(priority, int):
+            raise ArgumentTypeError(f"Pipeline: default_cuda_stream_priority={priority!r}: expected a whole number")
+        device_id = given["device_id"]
+        device_id = None if device_id in (None, types.CPU_ONLY_DEVICE_ID) else int(device_id)
+        if separated and not given["exec_async"]:
+            raise ArgumentError("Pipeline: a prefetch_queue_depth of two sizes needs exec_async=True")
+        given = {**given, "seed": seed}
+        if given["exec_dynamic"] is None and given["experimental_exec_dynamic"] is not None:
+            given["exec_dynamic"] = given["experimental_exec_dynamic"]
+        if given["exec_dynamic"] is None and given["exec_pipelined"] and given["exec_async"] and not separated:
+            given["exec_dynamic"] = True
+        return cls(batch_size, num_threads, seed, depth, gpu_depth, separated, device_id, given)
+
+    def ahead(self, uses_gpu: bool) -> int:
+        """Batches that are prepared ahead: of two sizes, the GPU's are behind the CPU's."""
+        return self.depth + self.gpu_depth if uses_gpu and self.separated else self.depth
 
     @staticmethod
     @cache
@@ -66,25 +112,15 @@ class Options:
         """An argument by its name, as an attribute of the pipeline."""
         if name == "max_batch_size":
             name = "batch_size"
-        if name in ("cpu_queue_size", "gpu_queue_size"):
+        if name == "cpu_queue_size":
             return self.depth
-        if name in ("exec_separated",):
-            return False
+        if name == "gpu_queue_size":
+            return self.gpu_depth
+        if name == "exec_separated":
+            return self.separated
         if name in self.given:
             return _FILLED_IN.get(name) if self.given[name] is None else self.given[name]
         raise AttributeError(f"Pipeline has no attribute {name!r}")
-
-    def cpus(self) -> list[int]:
-        """The processors that threads are bound to; none: threads run anywhere."""
-        if not self.given["set_affinity"]:
-            return []
-        mask = os.environ.get("DALI_AFFINITY_MASK")
-        if not mask:
-            return sorted(os.sched_getaffinity(0))
-        try:
-            return [int(part) for part in mask.split(",") if part.strip()]
-        except ValueError as e:
-            raise ArgumentError(f"DALI_AFFINITY_MASK={mask!r}: expected processor numbers, such as '3,5,6'") from e
 
 
 def _positive(name: str, value: Any) -> int | None:

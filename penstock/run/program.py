@@ -13,20 +13,22 @@ from penstock import types
 from penstock.errors import PenstockError, from_native
 from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
-from penstock.optimize.plan import Plan, is_constant
+from penstock.optimize.plan import Plan
 from penstock.run import native
 
 
 class Program:
     """A native plan and what its numbers mean here."""
 
-    def __init__(self, plan: Plan, seed: int):
+    def __init__(self, plan: Plan, seed: int, device: int | None = None):
         self.nodes: list[OpNode] = []  # by native number
         self.readers: list[tuple[OpNode, int]] = []  # and the value that tells them which samples
+        self.inputs: list[tuple[OpNode, list[int]]] = []  # of the pipeline, and their values
         self._library = native.quick()
         self._handle: Any = self._library.ps_plan_create()
         self._values: dict[DataNode, int] = {}
         self._draws = 0
+        self._device = device
         try:
             self._build(plan, seed)
         except BaseException:
@@ -37,6 +39,16 @@ class Program:
         """The native handle, which is the caller's from then on."""
         handle, self._handle = self._handle, None
         return handle
+
+    def shown(self, plan: Plan) -> frozenset[int]:
+        """The values of inputs whose memory outputs show."""
+        found = set()
+        for data in plan.outputs:
+            while data.source.op.alias:
+                data = data.source.inputs[0]
+            if data.source.op.external:
+                found.add(self._values[data])
+        return frozenset(found)
 
     def failure(self) -> PenstockError:
         """The exception for this thread's last native failure."""
@@ -54,8 +66,11 @@ class Program:
     def _build(self, plan: Plan, seed: int) -> None:
         order: dict[OpNode, int] = {}
         for node in plan.nodes:
-            if is_constant(node):
+            if isinstance(node.op, ConstantOp):
                 self._values[node.outputs[0]] = self._constant(node)
+                continue
+            if node.op.external:
+                self._external(node)
                 continue
             order[node] = len(self.nodes)
             self._add(node, node in plan.early, seed)
@@ -64,7 +79,7 @@ class Program:
             sizes = [len(group) for group in segment.groups]
             self._check(
                 self._library.ps_plan_segment(
-                    self._handle, native.ints(flat), native.ints(sizes), len(sizes), int(segment.io)
+                    self._handle, native.ints(flat), native.ints(sizes), len(sizes), segment.where.value
                 )
             )
         outputs = [self._values[o] for o in plan.outputs]
@@ -80,18 +95,27 @@ class Program:
         tensor.shape[: array.ndim] = array.shape
         return self._check(self._library.ps_plan_constant(self._handle, c.byref(tensor)))
 
+    def _external(self, node: OpNode) -> None:
+        on_gpu = int(node.device == "gpu")
+        values = [self._check(self._library.ps_plan_source(self._handle, on_gpu)) for _ in node.outputs]
+        self._values.update(zip(node.outputs, values, strict=True))
+        self.inputs.append((node, values))
+
     def _add(self, node: OpNode, early: bool, seed: int) -> None:
         op = node.op
         inputs = [self._values[i] for i in node.inputs]
         if op.fed:
-            inputs.insert(0, self._check(self._library.ps_plan_source(self._handle)))
+            inputs.insert(0, self._check(self._library.ps_plan_source(self._handle, 0)))
             self.readers.append((node, inputs[0]))
         for name, value in op.kernel_arguments().items():
             if value is not None:
                 self._argument(name.encode(), value)
+        if node.device != "cpu":
+            self._argument(b"device", node.device)
+            self._argument(b"device_id", self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
-        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
+        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io | native.HOST_OUTPUT * op.host_output
         self.nodes.append(node)
         first = self._library.ps_plan_node(
             self._handle,

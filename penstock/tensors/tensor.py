@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penstock.errors import TensorError
 from penstock.tensors.arrays import Array, as_array, check_layout, copy_to, numpy_type
+from penstock.tensors.samples import check_reinterpret
 from penstock.tensors.text import describe_tensor
 from penstock.types import DALIDataType, to_dali_type
+
+if TYPE_CHECKING:
+    from penstock.tensors.tensor_gpu import TensorGPU
 
 
 class TensorCPU:
@@ -86,26 +91,27 @@ class TensorCPU:
         """This tensor: it is on the CPU."""
         return self
 
+    def _as_gpu(self, device_id: int = 0) -> TensorGPU:
+        """A copy of this tensor on a GPU. DeviceError if there is no such GPU, OutOfMemoryError if it has no room."""
+        from penstock.tensors.tensor_list import TensorListCPU
+        from penstock.tensors.tensor_list_gpu import TensorListGPU
+
+        return TensorListGPU._upload(TensorListCPU([self]), device_id)[0]
+
     def squeeze(self, dim: int | None = None) -> bool:
         """Drops axis ``dim``, or all axes, of extent 1; says whether there were any.
 
         Raises TensorError if there is no axis ``dim``.
         """
         shape = self._array.shape
-        if dim is not None and not -len(shape) <= dim < len(shape):
-            raise TensorError(f"squeeze: there is no axis {dim} in the shape {shape}")
-        wanted = range(len(shape)) if dim is None else [dim % len(shape)]
-        kept = [i for i in range(len(shape)) if i not in wanted or shape[i] != 1]
+        kept = axes_kept(shape, dim)
         self._array = self._array.reshape([shape[i] for i in kept])
         self._layout = self._layout and "".join(self._layout[i] for i in kept)
         return len(kept) < len(shape)
 
     def reinterpret(self, new_type: int) -> None:
         """Takes the same bytes for elements of another type; TensorError if that has another size."""
-        dtype = numpy_type(to_dali_type(new_type))
-        if dtype.itemsize != self._array.itemsize:
-            raise TensorError(f"{self.dtype} cannot be taken for {to_dali_type(new_type)}, which has another size")
-        self._array = self._array.view(dtype)
+        self._array = self._array.view(numpy_type(check_reinterpret(self.dtype, new_type)))
 
     def copy_to_external(self, ptr: Any) -> None:
         """Copies the elements to an address (``ctypes.c_void_p`` or an int), or into a writable buffer."""
@@ -152,3 +158,11 @@ class TensorCPU:
 
     def __repr__(self) -> str:
         return describe_tensor(self, show_data=False)
+
+
+def axes_kept(shape: Sequence[int], dim: int | None) -> list[int]:
+    """The axes that stay when axis ``dim``, or every one, is dropped if its extent is 1."""
+    if dim is not None and not -len(shape) <= dim < len(shape):
+        raise TensorError(f"squeeze: there is no axis {dim} in the shape {tuple(shape)}")
+    wanted = range(len(shape)) if dim is None else [dim % len(shape)]
+    return [i for i in range(len(shape)) if i not in wanted or shape[i] != 1]

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from penstock.errors import TensorError, TensorIndexError
+from penstock.errors import TensorError
 from penstock.run import native
-from penstock.tensors.arrays import (
-    DESCRIPTOR,
-    Array,
-    array_at,
-    as_array,
-    check_layout,
-    copy_to,
-    describe,
-    numpy_type,
-)
+from penstock.tensors.arrays import Array, array_at, as_array, copy_to, describe, describe_batch
+from penstock.tensors.samples import Samples, common
 from penstock.tensors.tensor import TensorCPU
 from penstock.tensors.text import describe_list
-from penstock.types import NO_TYPE, DALIDataType, to_dali_type
+
+if TYPE_CHECKING:
+    from penstock.tensors.tensor_list_gpu import TensorListGPU
 
 
-class TensorListCPU:
+class TensorListCPU(Samples):
     """The tensors of a batch: one per sample, of one type and number of axes, each with its own shape.
 
     Pipelines give them. They are also made of ``data``, which is shared and not copied:
@@ -45,10 +39,9 @@ class TensorListCPU:
     (2, [(2, 3), (1, 3)], array([[1, 1, 1]], dtype=uint8))
     """
 
-    __slots__ = ("__weakref__", "_flags", "_owner", "_samples", "_writable")
+    __slots__ = ("_writable",)
 
     def __init__(self, data: Any, layout: str | None = None, is_pinned: bool = False, contiguous: bool = False):
-        self._writable = True
         if isinstance(data, TensorListCPU):
             self._take(data, range(len(data)))
         elif isinstance(data, (list, tuple)):
@@ -57,7 +50,8 @@ class TensorListCPU:
             batch = as_array(data)
             if batch.ndim == 0:
                 raise TensorError("a batch has at least one axis, for its samples; this data has none")
-            self._make([TensorCPU._of(batch[i, ...], "", "") for i in range(len(batch))], False)
+            self._writable = batch.flags.writeable
+            self._show(batch, describe_batch(batch))
         if layout is not None:
             self.set_layout(layout)
 
@@ -65,77 +59,24 @@ class TensorListCPU:
     def _from_native(cls, owner: object, samples: Any, flags: int) -> TensorListCPU:
         """A list of what descriptors tell; the owner is kept as long as anything of its memory is in use."""
         tensors = cls.__new__(cls)
-        tensors._owner, tensors._samples, tensors._flags, tensors._writable = owner, samples, flags, True
+        tensors._show(owner, samples, flags)
+        tensors._writable = True
         return tensors
 
     def _make(self, tensors: Sequence[TensorCPU], contiguous: bool) -> None:
+        layout = common([(t.dtype, t._array.shape, t._layout) for t in tensors])
         arrays = [t._array for t in tensors]
-        for i, array in enumerate(arrays):
-            if array.dtype != arrays[0].dtype:
-                raise TypeError(f"sample {i} is {tensors[i].dtype}, but sample 0 is {tensors[0].dtype}")
-            if array.ndim != arrays[0].ndim:
-                raise TensorError(f"sample {i} has the shape {array.shape}, but sample 0 {arrays[0].shape}")
-        layouts = sorted({t._layout for t in tensors if t._layout})
-        if len(layouts) > 1:
-            raise TensorError(f"the samples have different layouts: {', '.join(layouts)}")
         if contiguous and arrays:
             arrays = _together(arrays)
         self._writable = all(a.flags.writeable for a in arrays)
-        self._owner: object = arrays
-        self._samples: Any = describe(arrays, layouts[0] if layouts else "", [t._source for t in tensors])
-        self._flags: int = _flags_of(self._samples)
+        self._show(arrays, describe(arrays, layout, [t._source for t in tensors]))
 
     def _take(self, other: TensorListCPU, indices: range) -> None:
-        self._samples = (native.Tensor * len(indices))()
-        self._rows()[:] = other._rows()[np.arange(indices.start, indices.stop, indices.step)]
-        self._owner = (other._owner, other._samples)  # descriptors hold the names of the sources
+        self._show_some(other, indices)
         self._writable = other._writable
-        self._flags = _flags_of(self._samples)
-
-    def _rows(self) -> Array:
-        return np.frombuffer(self._samples, DESCRIPTOR) if len(self._samples) else np.empty(0, DESCRIPTOR)
 
     def _arrays(self) -> list[Array]:
         return [self.at(i) for i in range(len(self))]
-
-    def _index(self, i: int) -> int:
-        n = len(self._samples)
-        if not -n <= i < n:
-            raise TensorIndexError(f"there is no sample {i}: the batch has {n}")
-        return i % n
-
-    @property
-    def dtype(self) -> DALIDataType:
-        """Type of the elements; NO_TYPE if there are no samples."""
-        return DALIDataType(self._samples[0].dtype) if len(self._samples) else NO_TYPE
-
-    def shape(self) -> list[tuple[int, ...]]:
-        """Shapes of the samples."""
-        n = len(self._samples)
-        if n and self._flags & native.UNIFORM:
-            return [tuple(self._samples[0].shape[: self.ndim()])] * n
-        return [tuple(row) for row in self._rows()["shape"][:, : self.ndim()].tolist()]
-
-    def ndim(self) -> int:
-        """Number of axes of one sample; 0 if there are no samples."""
-        return int(self._samples[0].ndim) if len(self._samples) else 0
-
-    def layout(self) -> str:
-        """Names of the axes of one sample, or ""."""
-        return str(self._samples[0].layout.decode()) if len(self._samples) else ""
-
-    def set_layout(self, layout: str | None) -> None:
-        """Names the axes anew; None takes their names away. Raises TensorError if it names more or fewer."""
-        if len(self._samples):
-            self._rows()["layout"] = check_layout(layout, self.ndim()).encode()
-
-    def source_info(self) -> list[str]:
-        """Per sample: where it comes from, such as a file's name, or ""."""
-        return [(s.source or b"").decode(errors="surrogateescape") for s in self._samples]
-
-    def is_dense_tensor(self) -> bool:
-        """Whether all samples have one shape, so that `as_tensor` and `as_array` work."""
-        return bool(self._flags & native.UNIFORM)
 
     def at(self, i: int) -> Array:
         """Sample ``i`` as an array of the same memory; negative numbers count from the end."""
@@ -152,11 +93,7 @@ class TensorListCPU:
             part = TensorListCPU.__new__(TensorListCPU)
             part._take(self, range(*i.indices(len(self))))
             return part
-        s = self._samples[self._index(i)]
-        return TensorCPU._of(self.at(i), s.layout.decode(), (s.source or b"").decode(errors="surrogateescape"))
-
-    def __len__(self) -> int:
-        return len(self._samples)
+        return TensorCPU._of(self.at(i), self.layout(), self._source(self._index(i)))
 
     def __iter__(self) -> Iterator[TensorCPU]:
         return (self[i] for i in range(len(self)))
@@ -170,8 +107,7 @@ class TensorListCPU:
         n = len(self._samples)
         if not n:
             return np.empty(0, np.float32)
-        if not self.is_dense_tensor():
-            raise TensorError(f"the samples have different shapes, so they make no one array: {_first_two(self)}")
+        self._check_uniform()
         if self._flags & native.CONTIGUOUS:
             s = self._samples[0]
             return array_at(self._owner, s.data, (n, *s.shape[: s.ndim]), s.dtype, self._writable)
@@ -189,10 +125,8 @@ class TensorListCPU:
 
         Shares the samples' memory where they lie one behind the other. TensorError if the number of elements differs.
         """
-        flat = self._flat()
-        if any(d < 0 for d in shape) or np.prod(shape, dtype=np.int64) != flat.size:
-            raise TensorError(f"the batch has {flat.size} elements, which do not make the shape {tuple(shape)}")
-        return TensorCPU(flat.reshape(shape))
+        self._check_volume(tuple(shape))
+        return TensorCPU(self._flat().reshape(shape))
 
     def _flat(self) -> Array:
         if not len(self._samples):
@@ -200,8 +134,7 @@ class TensorListCPU:
         if not self._flags & native.CONTIGUOUS:
             return np.concatenate([a.ravel() for a in self._arrays()])
         s = self._samples[0]
-        volume = int(self._rows()["shape"][:, : s.ndim].prod(1).sum())
-        return array_at(self._owner, s.data, (volume,), s.dtype, self._writable)
+        return array_at(self._owner, s.data, (self._volume(),), s.dtype, self._writable)
 
     def data_ptr(self) -> int | None:
         """Address of the first sample's first element, or None of an empty list.
@@ -220,13 +153,11 @@ class TensorListCPU:
         """This list: it is on the CPU."""
         return self
 
-    def reinterpret(self, new_type: int) -> None:
-        """Takes the same bytes for elements of another type; TensorError if that has another size."""
-        new = to_dali_type(new_type)
-        if len(self._samples):
-            if numpy_type(new).itemsize != numpy_type(self.dtype).itemsize:
-                raise TensorError(f"{self.dtype} cannot be taken for {new}, which has another size")
-            self._rows()["dtype"] = new
+    def _as_gpu(self, device_id: int = 0) -> TensorListGPU:
+        """A copy of this list on a GPU. DeviceError if there is no such GPU, OutOfMemoryError if it has no room."""
+        from penstock.tensors.tensor_list_gpu import TensorListGPU
+
+        return TensorListGPU._upload(self, device_id)
 
     def reset(self) -> None:
         """Lets go of all samples: the list is empty then."""
@@ -268,20 +199,3 @@ def _together(arrays: Sequence[Array]) -> list[Array]:
     memory = np.concatenate([a.ravel() for a in arrays])
     ends = np.cumsum([a.size for a in arrays])
     return [memory[end - a.size : end].reshape(a.shape) for a, end in zip(arrays, ends, strict=True)]
-
-
-def _flags_of(samples: Any) -> int:
-    if not len(samples):
-        return native.CONTIGUOUS | native.UNIFORM
-    rows = np.frombuffer(samples, DESCRIPTOR)
-    shapes = rows["shape"][:, : rows["ndim"][0]]
-    sizes = shapes.prod(1).astype(np.uintp) * np.uintp(numpy_type(samples[0].dtype).itemsize)
-    flags = native.UNIFORM if (shapes == shapes[0]).all() else 0
-    contiguous = (rows["data"][1:] == rows["data"][:-1] + sizes[:-1]).all()
-    return flags | (native.CONTIGUOUS if contiguous else 0)
-
-
-def _first_two(tensors: TensorListCPU) -> str:
-    shapes = tensors.shape()
-    other = next(i for i, shape in enumerate(shapes) if shape != shapes[0])
-    return f"sample 0 has {shapes[0]}, sample {other} has {shapes[other]}"

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from penstock.tensors.arrays import Array
     from penstock.tensors.tensor import TensorCPU
+    from penstock.tensors.tensor_gpu import TensorGPU
     from penstock.tensors.tensor_list import TensorListCPU
+    from penstock.tensors.tensor_list_gpu import TensorListGPU
+
+    _Tensor: TypeAlias = TensorCPU | TensorGPU
+    _List: TypeAlias = TensorListCPU | TensorListGPU
 
 _SHOWN_SAMPLES = 4  # of a list; of longer ones the first three and the last
 
@@ -28,21 +33,22 @@ def _block(name: str, items: Sequence[str]) -> str:
     return f"{name}(\n    " + ",\n    ".join(_indented(item, 4) for item in items) + ")"
 
 
-def _properties(tensor: TensorCPU | TensorListCPU) -> list[str]:
+def _properties(tensor: _Tensor | _List) -> list[str]:
     layout = tensor.layout()
-    return [f"dtype={tensor.dtype}", *([f'layout="{layout}"'] if layout else []), 'device="cpu"']
+    device = "gpu" if type(tensor).__name__.endswith("GPU") else "cpu"
+    return [f"dtype={tensor.dtype}", *([f'layout="{layout}"'] if layout else []), f'device="{device}"']
 
 
-def describe_tensor(tensor: TensorCPU, show_data: bool) -> str:
+def describe_tensor(tensor: _Tensor, show_data: bool) -> str:
     """The text of a tensor."""
-    data = [_data(np.asarray(tensor))] if show_data else []
-    return _block("TensorCPU", [*data, *_properties(tensor), f"shape={tuple(tensor.shape())}"])
+    data = [_data(np.asarray(tensor.as_cpu()))] if show_data else []
+    return _block(type(tensor).__name__, [*data, *_properties(tensor), f"shape={tuple(tensor.shape())}"])
 
 
-def _samples(tensors: TensorListCPU) -> str:
+def _samples(tensors: _List) -> str:
     n = len(tensors)
     shown = list(range(n)) if n <= _SHOWN_SAMPLES else [*range(_SHOWN_SAMPLES - 1), n - 1]
-    texts = [_indented(_data(tensors.at(i)), 1) for i in shown]
+    texts = [_indented(_data(np.asarray(tensors[i].as_cpu())), 1) for i in shown]
     if n > _SHOWN_SAMPLES:
         texts.insert(-1, "...")
     between = ",\n " if tensors.ndim() == 0 else ",\n\n "
@@ -58,8 +64,8 @@ def _shapes(shapes: list[tuple[int, ...]]) -> str:
     return f"[{first}, ..., {shapes[-1]}]"
 
 
-def describe_list(tensors: TensorListCPU, show_data: bool) -> str:
+def describe_list(tensors: _List, show_data: bool) -> str:
     """The text of a list of tensors."""
     data = [_samples(tensors)] if show_data else []
     counts = [f"num_samples={len(tensors)}", f"shape={_shapes(tensors.shape())}"]
-    return _block("TensorListCPU", [*data, *_properties(tensors), *counts])
+    return _block(type(tensors).__name__, [*data, *_properties(tensors), *counts])

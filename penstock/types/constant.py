@@ -142,7 +142,7 @@ def Constant(  # noqa: N802
       nearest value that does.
     - ``shape``: of the tensor; a scalar fills it, else the number of elements must be the same.
     - ``layout``: names of the axes, such as "HWC".
-    - ``device``: "cpu".
+    - ``device``: "cpu" or "gpu", where the tensor is copied to.
 
     Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
     a 64-bit integer does not fit 32 bits and no ``dtype`` is given.

@@ -10,17 +10,20 @@ import pytest
 
 from penstock import fn, types
 from penstock.errors import ArgumentError
-from tests.augment.resample_reference import scenes
+from tests.augment.resample_reference import ON_GPU, scenes
 from tests.cases import Array, Samples, case, samples
 from tests.runners import ours
 
 CUBIC, NEAREST = types.INTERP_CUBIC, types.INTERP_NN
 CASES = [
-    case("random_resized_crop", scenes(), size=(37, 45)),
-    case("random_resized_crop", scenes(), size=41, random_area=(0.5, 1.0), interp_type=CUBIC, dtype=types.FLOAT),
-    case("random_resized_crop", scenes("CHW"), size=(37, 45), random_aspect_ratio=(1.0, 1.0), antialias=False),
-    case("random_resized_crop", scenes("FHWC"), size=(37, 45), num_attempts=1, minibatch_size=2, temp_buffer_hint=9),
-    case("random_resized_crop", scenes("FCHW", np.float32), size=41, min_filter=NEAREST, mag_filter=NEAREST),
+    case("random_resized_crop", pictures, on_gpu=ON_GPU, **arguments)
+    for pictures, arguments in (
+        (scenes(), dict(size=(37, 45))),
+        (scenes(), dict(size=41, random_area=(0.5, 1.0), interp_type=CUBIC, dtype=types.FLOAT)),
+        (scenes("CHW"), dict(size=(37, 45), random_aspect_ratio=(1.0, 1.0), antialias=False)),
+        (scenes("FHWC"), dict(size=(37, 45), num_attempts=1, minibatch_size=2, temp_buffer_hint=9)),
+        (scenes("FCHW", np.float32), dict(size=41, min_filter=NEAREST, mag_filter=NEAREST)),
+    )
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from penstock import fn, pipeline_def, types
 from penstock.errors import ArgumentError, OperatorError
-from tests.augment.resample_reference import apply, extents, scenes, split
+from tests.augment.resample_reference import ON_GPU, apply, extents, scenes, split
 from tests.cases import Array, Case, case, per_sample, samples
 from tests.runners import ours
 
@@ -30,7 +30,7 @@ def reference(layout: str) -> Callable[..., Any]:
 
 def resized(layout: str = "HWC", of: Any = np.uint8, channels: int = 3, **arguments: Any) -> Case:
     pictures = scenes(layout, of, channels)
-    return case("resize", pictures, reference=reference(layout), off_by=1, tolerance=1e-4, **arguments)
+    return case("resize", pictures, reference=reference(layout), off_by=1, tolerance=1e-4, on_gpu=ON_GPU, **arguments)
 
 
 # With multiples of 16, no sample lies at the border of a pixel or of a Gaussian's window, where roundings decide.

@@ -10,7 +10,7 @@ import pytest
 
 from penstock import fn, types
 from penstock.errors import ArgumentError
-from tests.augment.resample_reference import apply, extents, scenes, split
+from tests.augment.resample_reference import ON_GPU, apply, extents, scenes, split
 from tests.cases import Array, Case, case, per_sample
 
 
@@ -43,6 +43,7 @@ def made(layout: str = "HWC", of: Any = np.uint8, differs: str | None = None, **
         off_by=1,
         tolerance=1e-4,
         differs=differs,
+        on_gpu=ON_GPU,
         **arguments,
     )
 

@@ -108,6 +108,7 @@ class Parser {
   bool frame_header(int marker, Segment s) {
     if (frame_ || s.left < 6) return false;
     frame_ = marker;
+    h_.baseline = marker == SOF0;
     int precision = s.u8();
     h_.height = s.u16();
     h_.width = s.u16();

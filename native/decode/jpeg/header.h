@@ -34,6 +34,7 @@ struct Header {
   int restart_interval = 0;    // in MCUs; 0: none
   bool ycc = false;            // three components are YCbCr, as libjpeg decides it; otherwise RGB
   size_t scan = 0;             // where the entropy-coded data begins
+  bool baseline = false;       // SOF0: what decoders in hardware are made for
   bool supported = false;      // Decoder can decode it
 
   int mcu_width() const { return 8 * h_max; }

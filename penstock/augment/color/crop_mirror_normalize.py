@@ -7,7 +7,7 @@ from penstock.op import arg, op
 from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
-@op("crop_mirror_normalize", contract="store")
+@op("crop_mirror_normalize", contract="store", devices=["cpu", "gpu"])
 class CropMirrorNormalize(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     """Crops and mirrors pictures, normalizes their values and puts the axes in another order, in one pass.
 

@@ -6,7 +6,7 @@ from penstock.op import op
 from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
-@op("crop", contract="sampler")
+@op("crop", contract="sampler", devices=["cpu", "gpu"])
 class Crop(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     """Cuts a window of a given size out of pictures.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import Op, arg, op
 
 
-@op("flip", contract="sampler")
+@op("flip", contract="sampler", devices=["cpu", "gpu"])
 class Flip(Op):
     """Turns pictures round: left to right, top to bottom, and volumes front to back.
 

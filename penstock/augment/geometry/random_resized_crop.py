@@ -7,7 +7,7 @@ from penstock.decode.random_crop import RandomCropOptions
 from penstock.op import REQUIRED, arg, op
 
 
-@op("random_resized_crop", kernel="random_resized_crop", contract="sampler")
+@op("random_resized_crop", kernel="random_resized_crop", contract="sampler", devices=["cpu", "gpu"])
 class RandomResizedCrop(RandomCropOptions, ResampleArgs):
     """Cuts a random window out of each picture and resizes it: the crop of Inception-style training.
 

@@ -6,7 +6,7 @@ from penstock.augment.geometry.resize_args import ResizeArgs
 from penstock.op import arg, op
 
 
-@op("resize", kernel="resize", contract="sampler")
+@op("resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"])
 class Resize(ResizeArgs):
     """Resizes pictures, videos and volumes.
 
@@ -19,6 +19,9 @@ class Resize(ResizeArgs):
 
     Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
     empty input stays empty.
+
+    On a GPU sums are formed in another order: fewer than one integer in a hundred differs from the CPU's, by 1 (at
+    simple ratios such as 2:3, where sums often lie half-way between integers, up to four in a hundred).
 
     Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
 

@@ -16,6 +16,8 @@ _ALTERNATIVES = {name for names in _METHODS for name in names} | {"interp_type",
 class ResampleArgs(Op):
     """How samples between and beyond pixels are found, and as what they come out."""
 
+    tiled = True
+
     interp_type = arg(types.INTERP_LINEAR, "The filter for both enlarging and shrinking.", per_sample=True)
     mag_filter = arg(types.INTERP_LINEAR, "The filter for enlarging, instead of `interp_type`.", per_sample=True)
     min_filter = arg(types.INTERP_LINEAR, "The filter for shrinking, instead of `interp_type`.", per_sample=True)

@@ -7,7 +7,7 @@ from penstock.op import arg, op
 from penstock.windows import CropWindowArgs
 
 
-@op("resize_crop_mirror", kernel="resize_crop_mirror", contract="sampler")
+@op("resize_crop_mirror", kernel="resize_crop_mirror", contract="sampler", devices=["cpu", "gpu"])
 class ResizeCropMirror(CropWindowArgs, ResizeArgs):
     """Resizes, cuts a window out of the result, and mirrors that. Only what the window shows is computed.
 

@@ -6,7 +6,7 @@ from penstock.op import op
 from penstock.windows import OutOfBoundsArgs, OutputTypeArgs, SliceWindowArgs
 
 
-@op("slice", contract="sampler", inputs=(1, 3))
+@op("slice", contract="sampler", devices=["cpu", "gpu"], inputs=(1, 3))
 class Slice(SliceWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     """Cuts a part out of tensors, along some of their axes.
 
@@ -18,7 +18,7 @@ class Slice(SliceWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     Or by two more inputs, ``anchor`` and ``shape``, with one value per axis: integers count elements; floats are shares
     of the extent, unless ``normalized_anchor`` or ``normalized_shape`` is False.
 
-    Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape.
+    Inputs: tensors of any type, layout and number of axes; then, perhaps, anchor and shape, which are on the CPU.
 
     Output: the same layout; the extents of the axes become the part's. With ``dtype``, values that do not fit saturate
     and fractions are cut off.

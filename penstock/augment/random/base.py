@@ -8,10 +8,12 @@ from penstock.op import Op, arg
 class RandomOp(Op):
     """Base of operators that draw random numbers.
 
-    The numbers depend on the seed, the operator, the epoch and the sample alone: not on batches, threads or machines.
+    The numbers depend on the seed, the operator, the epoch and the sample alone: not on batches, threads, machines or
+    devices.
     """
 
     random = True
+    metadata_inputs = (0,)
 
     shape = arg(
         None,

@@ -25,6 +25,8 @@ class Choice(RandomOp):
         [20, 20, 20, 20]
     """
 
+    metadata_inputs = (1,)
+
     p = arg(
         None, "Probability of each element, adding up to 1. Default: all the same.", kind="numbers", per_sample=True
     )

@@ -7,7 +7,7 @@ from penstock.augment.random.base import RandomOp
 from penstock.op import arg, op
 
 
-@op("random.coin_flip", kernel="random_coin_flip", inputs=(0, 1), legacy=["coin_flip"])
+@op("random.coin_flip", kernel="random_coin_flip", devices=["cpu", "gpu"], inputs=(0, 1), legacy=["coin_flip"])
 class CoinFlip(RandomOp):
     """Draws ones with a given probability, and zeros otherwise.
 

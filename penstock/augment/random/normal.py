@@ -7,7 +7,7 @@ from penstock.augment.random.base import RandomOp
 from penstock.op import arg, op
 
 
-@op("random.normal", kernel="random_normal", inputs=(0, 1), legacy=["normal_distribution"])
+@op("random.normal", kernel="random_normal", devices=["cpu", "gpu"], inputs=(0, 1), legacy=["normal_distribution"])
 class Normal(RandomOp):
     """Draws numbers of a normal distribution; of an integer type, they are rounded.
 

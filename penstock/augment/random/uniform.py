@@ -7,7 +7,7 @@ from penstock.augment.random.base import RandomOp
 from penstock.op import arg, op
 
 
-@op("random.uniform", kernel="random_uniform", inputs=(0, 1), legacy=["uniform"])
+@op("random.uniform", kernel="random_uniform", devices=["cpu", "gpu"], inputs=(0, 1), legacy=["uniform"])
 class Uniform(RandomOp):
     """Draws numbers uniformly from an interval, or from a list.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import REQUIRED, Op, arg, op
 
 
-@op("cast", contract="pixel")
+@op("cast", contract="pixel", devices=["cpu", "gpu"])
 class Cast(Op):
     """Converts elements to another type.
 
@@ -27,7 +27,7 @@ class Cast(Op):
     dtype = arg(REQUIRED, "Type of the output.", kind="dtype")
 
 
-@op("cast_like", kernel="cast", contract="pixel", inputs=2)
+@op("cast_like", kernel="cast", contract="pixel", devices=["cpu", "gpu"], inputs=2)
 class CastLike(Op):
     """Converts elements of the first input to the second input's type, as ``fn.cast`` does.
 
@@ -43,3 +43,5 @@ class CastLike(Op):
         >>> pipeline().run()[0].at(0).dtype
         dtype('int8')
     """
+
+    metadata_inputs = (1,)

@@ -12,7 +12,7 @@ from penstock.op import arg, op
 from penstock.types.convert import saturate
 
 
-@op("constant", inputs=0)
+@op("constant", devices=["cpu", "gpu"], inputs=0)
 class Constant(ConstantOp):
     """The same tensor for every sample.
 

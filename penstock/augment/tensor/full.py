@@ -18,6 +18,8 @@ class FillShape(Op):
 class FilledLike(Op):
     """A tensor like another one."""
 
+    metadata_inputs = (0,)
+
     dtype = arg(None, "Type of the output. Default: the input's.", kind="dtype")
 
 
@@ -35,7 +37,7 @@ class One:
         return {**super().kernel_arguments(), "value": 1.0}  # type: ignore[misc]
 
 
-@op("full")
+@op("full", devices=["cpu", "gpu"])
 class Full(FillShape):
     """Fills a tensor with a value, or with a smaller tensor again and again (by NumPy's rules of broadcasting).
 
@@ -52,7 +54,7 @@ class Full(FillShape):
     """
 
 
-@op("full_like", kernel="full", inputs=2)
+@op("full_like", kernel="full", devices=["cpu", "gpu"], inputs=2)
 class FullLike(Op):
     """Fills a tensor like another one with a value, or with a smaller tensor again and again.
 
@@ -68,8 +70,10 @@ class FullLike(Op):
         [[7, 7]]
     """
 
+    metadata_inputs = (0,)
 
-@op("zeros", kernel="full", inputs=0)
+
+@op("zeros", kernel="full", devices=["cpu", "gpu"], inputs=0)
 class Zeros(Zero, FillShape):
     """Makes a tensor of zeros.
 
@@ -88,7 +92,7 @@ class Zeros(Zero, FillShape):
     dtype = arg(types.INT32, "Type of the output.")
 
 
-@op("ones", kernel="full", inputs=0)
+@op("ones", kernel="full", devices=["cpu", "gpu"], inputs=0)
 class Ones(One, FillShape):
     """Makes a tensor of ones.
 
@@ -107,7 +111,7 @@ class Ones(One, FillShape):
     dtype = arg(types.INT32, "Type of the output.")
 
 
-@op("zeros_like", kernel="full")
+@op("zeros_like", kernel="full", devices=["cpu", "gpu"])
 class ZerosLike(Zero, FilledLike):
     """Makes a tensor of zeros like another one.
 
@@ -124,7 +128,7 @@ class ZerosLike(Zero, FilledLike):
     """
 
 
-@op("ones_like", kernel="full")
+@op("ones_like", kernel="full", devices=["cpu", "gpu"])
 class OnesLike(One, FilledLike):
     """Makes a tensor of ones like another one.
 

@@ -10,6 +10,7 @@ class ShapeArguments(Op):
 
     alias = True
     setup_reads = (1,)
+    cpu_inputs = (1,)
 
     shape = arg(
         None,
@@ -38,11 +39,12 @@ class ShapeArguments(Op):
     )
 
 
-@op("reshape", inputs=(1, 2))
+@op("reshape", devices=["cpu", "gpu"], inputs=(1, 2))
 class Reshape(ShapeArguments):
     """Gives the elements another shape, another layout, or both. Nothing is copied.
 
-    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
+    integers on the CPU.
     Output: the same elements in the same order.
 
     Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
@@ -58,11 +60,12 @@ class Reshape(ShapeArguments):
     """
 
 
-@op("reinterpret", kernel="reshape", inputs=(1, 2))
+@op("reinterpret", kernel="reshape", devices=["cpu", "gpu"], inputs=(1, 2))
 class Reinterpret(ShapeArguments):
     """Takes the input's bytes for elements of another type. Nothing is copied or converted.
 
-    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of integers.
+    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
+    integers on the CPU.
     Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
 
     Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly

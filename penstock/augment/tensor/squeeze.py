@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import REQUIRED, Op, arg, op
 
 
-@op("squeeze")
+@op("squeeze", devices=["cpu", "gpu"])
 class Squeeze(Op):
     """Takes out axes of extent 1. Nothing is copied.
 
@@ -33,7 +33,7 @@ class Squeeze(Op):
             raise self.wrong("axes", "expected just one of axes and axis_names")
 
 
-@op("expand_dims")
+@op("expand_dims", devices=["cpu", "gpu"])
 class ExpandDims(Op):
     """Puts in axes of extent 1. Nothing is copied.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import Op, arg, op
 
 
-@op("transpose")
+@op("transpose", devices=["cpu", "gpu"])
 class Transpose(Op):
     """Puts axes into another order.
 

@@ -1,11 +1,14 @@
-// What the operators that decode pictures share: they differ in the window alone.
+// What the operators that decode pictures share: they differ in the window alone. On the CPU they are the source of a
+// row pipeline; for device="mixed" a batch is shared between the GPU's decoders and the CPU's threads.
 #pragma once
 
 #include <cstdlib>
 #include <memory>
 
-#include "core/operator.h"
 #include "decode/image.h"
+#include "gpu/mixed_decoder.h"
+#include "gpu/operator.h"
+#include "rows/memory_rows.h"
 
 namespace ps {
 
@@ -22,7 +25,7 @@ inline int64_t max_pixels(int64_t fallback) {
   return value > 0 ? value : fallback;
 }
 
-class ImageSource : public SourceOperator {
+class ImageSource : public SourceOperator, public GpuOperator {
  public:
   explicit ImageSource(const Spec& s) {
     options_.type = ImageType(s.integer("output_type"));
@@ -30,6 +33,10 @@ class ImageSource : public SourceOperator {
     options_.adjust_orientation = s.flag("adjust_orientation", true);
     options_.fast_idct = s.flag("use_fast_idct");
     options_.max_pixels = max_pixels(options_.max_pixels);
+    if (s.string("device") == "mixed") {
+      options_.fancy_upsampling = s.flag("jpeg_fancy_upsampling");
+      mixed_ = std::make_unique<gpu::MixedDecoder>(s, options_);
+    }
   }
 
   size_t params_size() const override { return sizeof(Params); }
@@ -38,7 +45,9 @@ class ImageSource : public SourceOperator {
   void setup(const Context& c) const override {
     check_file(c.in(0));
     Params& p = c.param<Params>();
-    p.info = peek(c.in(0).as<uint8_t>(), c.in(0).bytes());
+    const uint8_t* data = c.in(0).as<uint8_t>();
+    const size_t size = c.in(0).bytes();
+    p.info = mixed_ ? mixed_->peek(data, size, p.share) : peek(data, size);
     check_size(p.info, options_.max_pixels);
     const RowFormat whole = output_format(p.info, options_);
     p.window = window(c, whole.width, whole.height);
@@ -49,10 +58,21 @@ class ImageSource : public SourceOperator {
     out.layout = "HWC";
   }
 
+  void record(gpu::Recorder& r) const override {
+    mixed_->record(r, [](const Context& c) {
+      Params& p = c.param<Params>();
+      return gpu::MixedDecoder::Sample{p.info, p.window, p.share};
+    }, [this](const Context& c, uint8_t* to) { decode_to(c, to); });
+  }
+  bool has_host_part() const override { return true; }
+  void run_host(const Context& c) const override {
+    if (uint8_t* to = c.param<Params>().share.host) decode_to(c, to);
+  }
+
   void produce(const Context& c, const Window& wanted, RowSink& sink) const override {
     const Params& p = c.param<Params>();
     const Window& w = p.window;
-    Shift shifted(sink, w.y0);
+    ShiftedRows shifted(sink, w.y0);
     c.st<Worker>().decoder.decode(c.in(0).as<uint8_t>(), c.in(0).bytes(), p.info, options_,
                                   {w.x0 + wanted.x0, w.y0 + wanted.y0, w.x0 + wanted.x1, w.y0 + wanted.y1}, shifted);
   }
@@ -65,19 +85,11 @@ class ImageSource : public SourceOperator {
   struct Params {
     ImageInfo info;
     Window window;
+    gpu::MixedDecoder::Share share;
   };
   struct Worker : State {
     ImageDecoder decoder;
   };
-  // From the picture's rows to the window's.
-  struct Shift : RowSink {
-    RowSink& sink;
-    int64_t y0;
-    Shift(RowSink& s, int64_t y) : sink(s), y0(y) {}
-    void* place(int64_t y) override { return sink.place(y - y0); }
-    void push(int64_t y, const void* row) override { sink.push(y - y0, row); }
-  };
-
   static void check_window(const Window& w, const RowFormat& whole) {
     if (w.x0 >= 0 && w.y0 >= 0 && w.x1 <= whole.width && w.y1 <= whole.height && w.width() > 0 && w.height() > 0) return;
     auto range = [](int64_t a, int64_t b) { return std::to_string(a) + ".." + std::to_string(b); };
@@ -86,7 +98,19 @@ class ImageSource : public SourceOperator {
          std::to_string(whole.width) + " x " + std::to_string(whole.height) + " pixels");
   }
 
+  void decode_to(const Context& c, uint8_t* to) const {
+    Tensor picture = c.out(0);
+    picture.data = to;
+    Tensor* outputs[] = {&picture};
+    Context there = c;
+    there.outputs = outputs;
+    Worker own;
+    if (!there.state) there.state = &own;       // on a thread that has none: rare
+    SourceOperator::run(there);
+  }
+
   DecodeOptions options_;
+  std::unique_ptr<gpu::MixedDecoder> mixed_;    // for device="mixed"
 };
 
 }  // namespace ps

@@ -1,0 +1,117 @@
+#include "gpu/mixed_decoder.h"
+
+#include <algorithm>
+
+namespace ps::gpu {
+
+MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
+    : options_(options), load_(std::clamp(s.number("hw_decoder_load", 0.65), 0.0, 1.0)), codec_(options) {
+  if (load_ == 0 || options.dtype != DType::u8 || options.type == ImageType::ycbcr || options.fast_idct) return;
+  BatchedJpeg::Options jpeg;
+  jpeg.fancy_upsampling = options.fancy_upsampling;
+  jpeg.width = int(s.integer("preallocate_width_hint"));
+  jpeg.height = int(s.integer("preallocate_height_hint"));
+  jpeg.device_padding = size_t(s.integer("device_memory_padding"));
+  jpeg.pinned_padding = size_t(s.integer("host_memory_padding"));
+  jpeg_ = SharedJpeg::of(int(s.integer("device_id")), jpeg);
+}
+
+ImageInfo MixedDecoder::peek(const uint8_t* data, size_t size, Share& share) const {
+  share = {};
+  if (ImageCodec::knows(data, size)) {
+    share.by = By::nvimagecodec;
+    return CodecPictures::peek(data, size);
+  }
+  const ImageInfo info = ps::peek(data, size);
+  if (jpeg_ && options_.orientation(info) == 1 && takes_jpeg(data, size)) share.by = By::nvjpeg;
+  return info;
+}
+
+void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&)>& sample,
+                          const Decode& decode) const {
+  int64_t possible = 0;                            // bytes of JPEG files: what decoding takes goes by that
+  for (int i = 0; i < r.size(); i++)
+    if (sample(r[i]).share.by == By::nvjpeg) possible += int64_t(r[i].in(0).bytes());
+  // nvJPEG gets the first ones, so that what the CPU decodes lies in one piece as far as possible, and goes over in
+  // few copies.
+  double left = load_ * double(possible);
+  Jpegs jpegs;
+  std::vector<CodecPictures::Item> others;
+  std::vector<Context> rest;
+  size_t bytes = 0;
+  for (int i = 0; i < r.size(); i++) {
+    const Context& c = r[i];
+    const Sample s = sample(c);
+    const double half = double(c.in(0).bytes()) / 2;
+    if (s.share.by == By::nvimagecodec) {
+      others.push_back({c, s.info, s.window});
+    } else if (s.share.by == By::nvjpeg && left >= half) {
+      jpegs.contexts.push_back(c);
+      jpegs.windows.push_back(s.window);
+      left -= 2 * half;
+    } else {
+      if (s.share.by == By::nvjpeg) left = -1;     // the CPU gets all that follow
+      rest.push_back(c);
+      bytes += c.out(0).bytes();
+    }
+  }
+  if (!jpegs.contexts.empty())
+    r.call_early([this, device = &r.device(), jpegs = std::move(jpegs), decode](CUstream s) {
+      decode_jpegs(*device, jpegs, decode, s);
+    });
+  if (!others.empty())
+    r.call_early([this, device = &r.device(), others = std::move(others)](CUstream s) {
+      codec_.decode(*device, others, s);
+    });
+  if (rest.empty()) return;
+  auto* at = static_cast<uint8_t*>(r.pinned(bytes));
+  for (size_t i = 0; i < rest.size();) {
+    uint8_t *from = at, *to = rest[i].out(0).as<uint8_t>();
+    do {
+      sample(rest[i]).share.host = at;
+      at += rest[i].out(0).bytes();
+      i++;
+    } while (i < rest.size() && rest[i].out(0).data == to + (at - from));
+    r.copy_to_device(to, from, size_t(at - from));
+  }
+}
+
+void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode& decode, CUstream stream) const {
+  for (const int channels : {3, 1}) {
+    std::vector<JpegItem> items;
+    std::vector<const Context*> of;
+    for (size_t i = 0; i < jpegs.contexts.size(); i++) {
+      const Context& c = jpegs.contexts[i];
+      const Tensor& out = c.out(0);
+      if (out.shape[2] != channels) continue;
+      JpegItem item;
+      item.data = c.in(0).as<uint8_t>();
+      item.size = c.in(0).bytes();
+      item.region = jpegs.windows[i];
+      item.to[0] = {reinterpret_cast<CUdeviceptr>(out.data), size_t(out.shape[1] * channels)};
+      items.push_back(item);
+      of.push_back(&c);
+    }
+    if (items.empty()) continue;
+    const JpegOutput output = channels == 1                     ? JpegOutput::gray
+                              : options_.type == ImageType::bgr ? JpegOutput::bgr
+                                                                : JpegOutput::rgb;
+    for (const int refused : jpeg_->decode(items.data(), int(items.size()), output, stream))
+      decode_refused(device, *of[size_t(refused)], decode, stream);
+  }
+}
+
+void MixedDecoder::decode_refused(Device& device, const Context& c, const Decode& decode, CUstream stream) const {
+  const size_t bytes = c.out(0).bytes();
+  const BufferRef memory = device.pinned()->take(bytes);
+  try {
+    decode(c, memory->data());
+  } catch (const Error& e) {
+    throw Error(e.kind, e.what(), c.index);
+  }
+  check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(c.out(0).data), memory->data(), bytes, stream),
+        "cuMemcpyHtoDAsync");
+  memory->add_fence(std::make_shared<Event>(&device, stream));
+}
+
+}  // namespace ps::gpu

@@ -1,0 +1,104 @@
+#include "run/fed.h"
+
+#include <cstring>
+
+namespace ps {
+namespace {
+
+size_t total_bytes(const std::vector<Tensor>& samples) {
+  size_t total = 0;
+  for (const Tensor& t : samples) total += t.bytes();
+  return total;
+}
+
+// Copies the samples one behind the other.
+void pack(const std::vector<Tensor>& samples, uint8_t* to) {
+  for (const Tensor& t : samples) {
+    if (t.bytes()) std::memcpy(to, t.data, t.bytes());
+    to += t.bytes();
+  }
+}
+
+// Says that the samples lie one behind the other from here on.
+void place(std::vector<Tensor>& samples, uint8_t* at) {
+  for (Tensor& t : samples) {
+    t.data = at;
+    at += t.bytes();
+  }
+}
+
+gpu::CUdeviceptr address(const void* p) { return reinterpret_cast<gpu::CUdeviceptr>(p); }
+
+// The block's contents are there, and it is free for others, when the stream has got this far.
+gpu::LeaseRef written(gpu::DeviceRef device, const BufferRef& block, gpu::CUstream stream) {
+  const auto done = std::make_shared<gpu::Event>(device, stream);
+  block->add_fence(done);
+  return std::make_shared<gpu::Lease>(device, std::vector<BufferRef>{block}, done);
+}
+
+}  // namespace
+
+FedRef feed_copy(Pool& pool, std::vector<Tensor> samples) {
+  auto fed = std::make_shared<Fed>();
+  fed->memory = pool.take(total_bytes(samples));
+  pack(samples, fed->memory->data());
+  place(samples, fed->memory->data());
+  fed->samples = std::move(samples);
+  return fed;
+}
+
+FedRef feed_in_place(std::vector<Tensor> samples) {
+  auto fed = std::make_shared<Fed>();
+  fed->samples = std::move(samples);
+  return fed;
+}
+
+FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
+                   bool wait) {
+  const gpu::DeviceRef device = lease->device();
+  gpu::Current current(*device);
+  auto fed = std::make_shared<Fed>();
+  if (!copy) {
+    const auto now = std::make_shared<gpu::Event>(device, stream);
+    fed->lease = std::make_shared<gpu::Lease>(std::vector<gpu::LeaseRef>{
+        lease, std::make_shared<gpu::Lease>(device, std::vector<BufferRef>{}, now)});
+    fed->samples = std::move(samples);
+    return fed;
+  }
+  fed->memory = device->memory()->take(total_bytes(samples), stream);
+  lease->order(stream);
+  uint8_t* to = fed->memory->data();
+  for (const Tensor& t : samples) {
+    if (t.bytes())
+      gpu::check(gpu::driver().cuMemcpyDtoDAsync_v2(address(to), address(t.data), t.bytes(), stream),
+                 "cuMemcpyDtoDAsync");
+    to += t.bytes();
+  }
+  fed->lease = written(device, fed->memory, stream);
+  const auto done = std::make_shared<gpu::Event>(device, stream);
+  lease->used(done);
+  if (wait) done->wait();
+  place(samples, fed->memory->data());
+  fed->samples = std::move(samples);
+  return fed;
+}
+
+FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gpu::CUstream stream) {
+  auto fed = std::make_shared<Fed>();
+  gpu::Current current(*device);
+  const size_t bytes = total_bytes(samples);
+  fed->memory = device->memory()->take(bytes, stream);
+  if (bytes) {
+    const BufferRef pinned = device->pinned()->take(bytes);
+    pack(samples, pinned->data());
+    gpu::check(gpu::driver().cuMemcpyHtoDAsync_v2(address(fed->memory->data()), pinned->data(), bytes, stream),
+               "cuMemcpyHtoDAsync");
+    pinned->add_fence(std::make_shared<gpu::Event>(device, stream));
+  }
+  fed->lease = written(device, fed->memory, stream);
+  fed->samples = samples;
+  place(fed->samples, fed->memory->data());
+  return fed;
+}
+
+}  // namespace ps

@@ -1,0 +1,31 @@
+// What is given from outside for one value and one iteration.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/memory.h"
+#include "gpu/lease.h"
+
+namespace ps {
+
+struct Fed {
+  std::vector<Tensor> samples;
+  BufferRef memory;      // of a copy: the one block that the samples lie in
+  gpu::LeaseRef lease;   // of device memory
+};
+using FedRef = std::shared_ptr<const Fed>;
+
+// Samples in the host's memory: copied into the pool; or where they are, kept there by the caller for as long as
+// somebody reads them, and without the room behind them that the pool's blocks have.
+FedRef feed_copy(Pool& pool, std::vector<Tensor> samples);
+FedRef feed_in_place(std::vector<Tensor> samples);
+
+// Samples in device memory, which are there when the lease says so and `stream` has got this far. A copy is put into
+// this stream: what the producer puts there later comes after it; or is waited for, where nobody knows the producer's
+// stream.
+FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool copy, gpu::CUstream stream, bool wait);
+// From the host to the device. The host's samples are free on return.
+FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gpu::CUstream stream);
+
+}  // namespace ps

@@ -1,0 +1,224 @@
+#include "run/gpu_runner.h"
+
+#include "core/range.h"
+#include "gpu/operator.h"
+
+namespace ps {
+namespace {
+
+// What is under way on the host: `node` is whose fault a failure is.
+template <class F> void guarded(Batch& b, const int& node, F f) {
+  try {
+    f();
+  } catch (...) {
+    Failure f = failure_of(std::current_exception(), node);
+    if (node >= 0 && f.sample >= 0) f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
+    b.fail(std::move(f));
+  }
+}
+
+void wait_for_fed(const Batch& b, gpu::CUstream stream) {
+  for (const auto& [value, fed] : b.fed)
+    if (fed->lease) fed->lease->order(stream);
+}
+
+}  // namespace
+
+GpuRunner::GpuRunner(const Plan& plan, int device, int priority)
+    : plan_(plan), device_(gpu::Device::get(device)), early_(device_, priority), front_(device_, priority), compute_(device_, priority) {
+  device_->enter();
+}
+
+GpuRunner::~GpuRunner() {
+  for (const auto& [done, fed] : borrowed_) {
+    try {
+      done->wait();
+    } catch (const Error&) {
+      // Only a GPU that has failed cannot be waited for, and it does no work any more.
+    }
+  }
+  device_->leave();
+}
+
+std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
+  const Node& node = plan_.nodes[size_t(index)];
+  std::vector<Context> all(static_cast<size_t>(b.size));
+  for (int i = 0; i < b.size; i++) {
+    const auto tensor = [&](int v) { return &b.values[size_t(v)][size_t(i)]; };
+    Context& c = all[size_t(i)];
+    c.index = i;
+    c.id = b.ids[size_t(i)];
+    c.epoch = b.epochs[size_t(i)];
+    c.key = node.key;
+    c.inputs = b.gpu.in.data() + b.gpu.in.size();
+    for (int v : node.inputs) b.gpu.in.push_back(tensor(v));
+    c.args = b.gpu.in.data() + b.gpu.in.size();
+    for (int v : node.args) b.gpu.in.push_back(tensor(v));
+    c.outputs = b.gpu.out.data() + b.gpu.out.size();
+    for (int v : node.outputs) b.gpu.out.push_back(tensor(v));
+    c.num_inputs = int(node.inputs.size());
+    c.num_outputs = int(node.outputs.size());
+    c.params = b.params.data() + size_t(i) * plan_.params_bytes + node.params_at;
+  }
+  return all;
+}
+
+// One buffer for each output, its samples one behind the other.
+void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
+  for (int v : node.outputs) {
+    auto& samples = b.values[size_t(v)];
+    size_t total = 0;
+    for (Tensor& t : samples) total += t.bytes();
+    const gpu::CUstream only = front ? nullptr : gpu::CUstream(compute_);   // two streams may write what is in front
+    const BufferRef memory = node.host_output ? device_->pinned()->take(total) : device_->memory()->take(total, only);
+    uint8_t* p = memory->data();
+    for (Tensor& t : samples) {
+      t.data = p;
+      p += t.bytes();
+    }
+    b.value_memory[size_t(v)] = memory;
+  }
+}
+
+void GpuRunner::record_group(Batch& b, const Group& g) {
+  gpu::Recorder& r = *b.gpu.recorder;
+  if (g.nodes.size() > 1) {
+    std::vector<const StageOperator*> stages;
+    std::vector<std::vector<Context>> all;
+    for (int n : g.nodes) {
+      const auto* stage = dynamic_cast<const StageOperator*>(plan_.nodes[size_t(n)].op.get());
+      if (!stage) break;
+      stages.push_back(stage);
+      all.push_back(contexts(b, n));
+    }
+    if (stages.size() == g.nodes.size()) {
+      r.begin(g.nodes.back(), all.back(), false);
+      give_memory(b, plan_.nodes[size_t(g.nodes.back())], false);
+      if (r.chain(stages, all)) return stages.back()->record_others(r);
+    }
+  }
+  for (int n : g.nodes) {
+    const Node& node = plan_.nodes[size_t(n)];
+    if (node.alias) {
+      const size_t from = size_t(node.inputs[0]), to = size_t(node.outputs[0]);
+      for (int i = 0; i < b.size; i++) b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
+      b.value_memory[to] = b.value_memory[from];
+      continue;
+    }
+    const auto& op = dynamic_cast<const GpuOperator&>(*node.op);
+    const auto on_gpu = [&](int v) { return plan_.values[size_t(v)].gpu; };
+    const bool front = std::none_of(node.inputs.begin(), node.inputs.end(), on_gpu);
+    r.begin(n, contexts(b, n), front);
+    give_memory(b, node, front);
+    op.record(r);
+  }
+}
+
+// Nothing of it has been enqueued.
+void GpuRunner::take_memory_back(Batch& b, const Segment& s) const {
+  b.gpu = {};
+  for (int n : s.nodes) {
+    const Node& node = plan_.nodes[size_t(n)];
+    if (node.early) continue;
+    for (int v : node.outputs) {
+      b.value_memory[size_t(v)].reset();
+      for (Tensor& t : b.values[size_t(v)]) t.data = nullptr;
+    }
+  }
+}
+
+void GpuRunner::record(Batch& b, const Segment& s, int& node) {
+  const Range range("record");
+  gpu::Current current(*device_);
+  size_t in = 0, out = 0;
+  for (int n : s.nodes) {
+    const Node& each = plan_.nodes[size_t(n)];
+    in += each.inputs.size() + each.args.size();
+    out += each.outputs.size();
+  }
+  b.device = device_;
+  try {
+    b.gpu = {};
+    b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, compute_);
+    b.gpu.in.reserve(2 * in * size_t(b.size));         // twice: a chain that does not fit is recorded again
+    b.gpu.out.reserve(2 * out * size_t(b.size));
+    for (const Group& g : s.groups) {
+      node = g.nodes.back();
+      record_group(b, g);
+    }
+  } catch (...) {
+    take_memory_back(b, s);
+    throw;
+  }
+  std::lock_guard lock(mutex_);
+  for (const std::string& source : b.gpu.recorder->sources())
+    if (known_.insert(source).second) sources_.push_back(source);
+}
+
+void GpuRunner::launch_early(Batch& b) {
+  const Range range("launch early");
+  int node = -1;
+  guarded(b, node, [&] {
+    gpu::Current current(*device_);
+    try {
+      wait_for_fed(b, early_);
+      b.gpu.recorder->run_early();
+    } catch (...) {
+      node = b.gpu.recorder->failed_node();
+      throw;
+    }
+  });
+}
+
+void GpuRunner::launch(Batch& b) {
+  const Range range("launch");
+  int node = -1;
+  guarded(b, node, [&] {
+    gpu::Current current(*device_);
+    gpu::Recorder& r = *b.gpu.recorder;
+    try {
+      wait_for_fed(b, front_);
+      wait_for_fed(b, compute_);
+      r.run();
+    } catch (...) {
+      node = r.failed_node();
+      throw;
+    }
+    b.done = std::make_shared<gpu::Event>(device_, compute_);
+    for (const BufferRef& m : r.take_memory()) m->add_fence(b.done);
+    for (auto& arena : b.arenas) arena->add_fence(b.done);
+    while (!borrowed_.empty() && borrowed_.front().first->passed()) borrowed_.pop_front();
+    for (const auto& [value, fed] : b.fed) {
+      if (fed->memory) fed->memory->add_fence(b.done);
+      if (!fed->lease) continue;
+      fed->lease->used(b.done);
+      if (fed->lease->foreign()) borrowed_.emplace_back(b.done, fed);
+    }
+    for (size_t v = 0; v < b.value_memory.size(); v++) {
+      if (b.value_memory[v]) b.value_memory[v]->add_fence(b.done);
+      if (plan_.values[v].gpu && !plan_.values[v].kept) b.value_memory[v].reset();
+    }
+  });
+  if (!b.failed) b.gpu = {};
+}
+
+bool GpuRunner::call_back(void (*function)(void*), void* argument) {
+  gpu::Current current(*device_);
+  return gpu::driver().cuLaunchHostFunc(compute_, function, argument) == gpu::kSuccess;
+}
+
+void GpuRunner::abandon(Batch& b) {
+  if (!b.gpu.recorder) return;
+  gpu::Current current(*device_);
+  gpu::driver().cuStreamSynchronize(early_);           // what was enqueued must not outlive its memory
+  gpu::driver().cuStreamSynchronize(front_);
+  gpu::driver().cuStreamSynchronize(compute_);
+  b.gpu = {};
+}
+
+std::vector<std::string> GpuRunner::sources() {
+  std::lock_guard lock(mutex_);
+  return sources_;
+}
+
+}  // namespace ps

@@ -1,0 +1,50 @@
+// A batch's way through a GPU segment: recorded when its shapes are known, enqueued when the CPU has done its part.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/batch.h"
+
+namespace ps {
+
+class GpuRunner {
+ public:
+  GpuRunner(const Plan& plan, int device, int priority);
+  ~GpuRunner();
+
+  gpu::DeviceRef device() const { return device_; }
+  gpu::CUstream stream() const { return compute_; }
+  // Gives the segment's outputs memory and lists its work; `node` is the one in hand. Where it throws, the batch holds
+  // nothing of that.
+  void record(Batch& b, const Segment& s, int& node);
+  // Enqueues what waits for nothing.
+  void launch_early(Batch& b);
+  // Enqueues the rest. Memory that the batch lets go of is used again when the GPU has passed this point. Failures go to
+  // the batch.
+  void launch(Batch& b);
+  // Has a function called, by a thread of the driver's, when the GPU has passed this point. False: the driver refuses.
+  bool call_back(void (*function)(void*), void* argument);
+  // Waits for what was enqueued of a batch that failed or was cancelled.
+  void abandon(Batch& b);
+  std::vector<std::string> sources();          // of all kernels so far
+
+ private:
+  std::vector<Context> contexts(Batch& b, int node);
+  void give_memory(Batch& b, const Node& node, bool front);
+  void take_memory_back(Batch& b, const Segment& s) const;
+  void record_group(Batch& b, const Group& g);
+
+  const Plan& plan_;
+  gpu::DeviceRef device_;
+  gpu::Stream early_, front_, compute_;        // decoding by the GPU; copies; kernels, which follow both
+  std::deque<std::pair<gpu::EventRef, FedRef>> borrowed_;   // others' memory, until the GPU is done with it
+  std::mutex mutex_;
+  std::vector<std::string> sources_;
+  std::set<std::string> known_;
+};
+
+}  // namespace ps

@@ -1,0 +1,50 @@
+"""The memory of GPUs, by the names that DALI has for it.
+
+All pipelines of a process share one pool of device memory and one of page-locked host memory per GPU. They keep what
+they once got, since asking the driver for memory stops the GPU. ``PENSTOCK_DEVICE_MEMORY`` and
+``PENSTOCK_PINNED_MEMORY`` (bytes, or such as ``8G``; read when a GPU is first used) limit each. A batch for which there
+is no room waits until consumers have let go of older ones; `penstock.errors.OutOfMemoryError` is raised where that
+can't help.
+"""
+
+from __future__ import annotations
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.run import gpu
+
+__all__ = ["PreallocateDeviceMemory", "PreallocatePinnedMemory", "ReleaseUnusedMemory"]
+
+
+def ReleaseUnusedMemory() -> None:  # noqa: N802  # DALI's names
+    """Gives all memory of GPUs, and page-locked memory, that nobody uses back to the system.
+
+    Waits for work of GPUs that still uses it. Pipelines may be running: they take new memory when they need it.
+
+    Example:
+        >>> from penstock import backend
+        >>> backend.ReleaseUnusedMemory()
+    """
+    gpu.release_unused()
+
+
+def PreallocateDeviceMemory(bytes: int, device_id: int = 0) -> None:  # noqa: N802
+    """Takes so much memory of a GPU in advance: batches get it without asking the driver.
+
+    `ReleaseUnusedMemory` gives it back. Raises DeviceError where there is no such GPU, OutOfMemoryError if the GPU does
+    not have so much.
+    """
+    gpu.preallocate(device_id, device_bytes=_size("PreallocateDeviceMemory", bytes))
+
+
+def PreallocatePinnedMemory(bytes: int, device_id: int = 0) -> None:  # noqa: N802
+    """The same for page-locked memory of the host, of which each GPU has a pool of its own."""
+    gpu.preallocate(device_id, pinned_bytes=_size("PreallocatePinnedMemory", bytes))
+
+
+def _size(function: str, value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentTypeError(f"{function}: bytes={value!r}: expected a whole number")
+    size = int(value.__index__())
+    if size < 0:
+        raise ArgumentError(f"{function}: bytes={value!r}: expected 0 or more")
+    return size

@@ -1,0 +1,36 @@
+// Windows and flips of pictures as the stage of GPU kernels that crop, slice and flip have in common.
+#pragma once
+
+#include "core/picture_layout.h"
+#include "core/region.h"
+#include "gpu/operator.h"
+#include "kernels/device/window.h"
+
+namespace ps {
+
+// Whether the region lies inside, and cuts nothing off but rows and columns.
+inline bool inside_pictures(const Region& r, const Tensor& in) {
+  const Layout layout = in.layout.empty() ? guessed_layout(in.shape.ndim, false) : in.layout;
+  const int h = layout.find('H'), w = layout.find('W');
+  if (h < 0 || w < 0 || !r.inside(in.shape)) return false;
+  for (int i = 0; i < in.shape.ndim; i++)
+    if (i != h && i != w && r.shape[i] != in.shape[i]) return false;
+  return true;
+}
+
+inline Functor window_stage(DType to) {
+  using Stage = device::WindowStage<uint8_t>;
+  const std::string type = "ps::device::WindowStage<" + gpu::cpp_type(to) + ">";
+  return {type, "kernels/device/window.h", sizeof(Stage), alignof(Stage)};
+}
+
+// Perhaps turned round, left to right or top to bottom.
+inline void fill_window(const Region& r, const Tensor& in, bool back_x, bool back_y, void* functor) {
+  const Layout layout = in.layout.empty() ? guessed_layout(in.shape.ndim, false) : in.layout;
+  const int h = layout.find('H'), w = layout.find('W');
+  *static_cast<device::WindowStage<uint8_t>*>(functor) = {
+      int32_t(r.anchor[w] + (back_x ? r.shape[w] - 1 : 0)), int32_t(r.anchor[h] + (back_y ? r.shape[h] - 1 : 0)),
+      back_x ? -1 : 1, back_y ? -1 : 1};
+}
+
+}  // namespace ps

@@ -1,0 +1,18 @@
+// Copies a batch to the GPU.
+#pragma once
+
+#include "kernels/transfer.h"
+
+namespace ps {
+
+class ToGpu : public Transfer {
+ public:
+  using Transfer::Transfer;
+
+ protected:
+  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override { r.copy_to_device(to, from, bytes); }
+};
+
+PS_OPERATOR("to_gpu", ToGpu)
+
+}  // namespace ps

@@ -1,0 +1,114 @@
+"""Asks the source of an external source for data."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.types import BatchInfo, SampleInfo
+
+Cycle = Literal["no", "quiet", "raise"]
+_CYCLES: dict[Any, Cycle] = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
+
+
+def cycle_of(value: Any) -> Cycle:
+    """The argument ``cycle`` in one of its three meanings; ArgumentError where it has none."""
+    if not isinstance(value, (bool, str, type(None))) or value not in _CYCLES:
+        raise ArgumentError(
+            f"external_source: cycle={value!r}: expected 'no' (or False or None), 'quiet' (or True), or 'raise'"
+        )
+    return _CYCLES[value]
+
+
+class Poll:
+    """A source, and what it will be asked for next.
+
+    A generator function and an iterable give one item after the other; a callable is called for each, with the number
+    of the iteration (or a `BatchInfo`, or a `SampleInfo` for one sample) if it takes an argument.
+
+    Attributes:
+        epoch, iteration: of the batch that comes next; iterations are counted from the last `restart`.
+        indexed: whether the source is told which batch or sample is asked for, so that it can go on from anywhere.
+    """
+
+    def __init__(self, source: Any, *, cycle: Any = None, batch: bool = True, batch_info: bool = False):
+        self.epoch = self.iteration = 0
+        self._batch, self._batch_info = batch, batch_info
+        self._cycle = cycle_of(cycle)
+        self._iterator: Iterator[Any] | None = None
+        self._begin: Callable[[], Iterator[Any]] | None = None  # makes an iterator; none: the source is called
+        self.indexed = False
+        if inspect.isgeneratorfunction(source):
+            if _count_arguments(source):
+                raise ArgumentTypeError(f"external_source: source={source!r}: a generator function takes no argument")
+            self._begin = source
+        elif hasattr(source, "__iter__"):
+            if self._cycle != "no" and iter(source) is source:
+                raise ArgumentTypeError(
+                    f"external_source: cycle={cycle!r}: an iterator such as {source!r} cannot start again: give the "
+                    "generator function itself, or a collection"
+                )
+            self._begin = lambda: iter(source)
+        elif callable(source):
+            if self._cycle != "no":
+                raise ArgumentError(f"external_source: cycle={cycle!r}: only an iterable can cycle, not a callable")
+            self.indexed = _count_arguments(source) == 1
+        else:
+            raise ArgumentTypeError(
+                f"external_source: source={source!r}: expected a callable, an iterable or a generator function"
+            )
+        self._source = source
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the source begins again with a new epoch; others just go on."""
+        return self.indexed or self._cycle == "raise"
+
+    def restart(self) -> None:
+        """Begins the next epoch."""
+        self.epoch, self.iteration = self.epoch + 1, 0
+        if self._cycle == "raise":
+            self._iterator = None
+
+    def take(self, batch_size: int) -> Any:
+        """The next batch, or a list of ``batch_size`` samples.
+
+        Raises whatever the source does, StopIteration at its end. It is asked for the same batch again the next time.
+        """
+        if self._batch:
+            item = self._ask(BatchInfo(self.iteration, self.epoch) if self._batch_info else self.iteration)
+        else:
+            first = self.iteration * batch_size
+            item = [self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)) for i in range(batch_size)]
+        self.iteration += 1
+        return item
+
+    def _ask(self, index: Any) -> Any:
+        if self._begin is None:
+            return self._source(index) if self.indexed else self._source()
+        if self._iterator is None:
+            self._iterator = iter(self._begin())
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            if self._cycle != "quiet":
+                raise
+        self._iterator = iter(self._begin())
+        return next(self._iterator)
+
+
+def _count_arguments(source: Callable[..., Any]) -> int:
+    """How many arguments the callable takes by position: none or one, else ArgumentTypeError."""
+    try:
+        parameters = inspect.signature(source).parameters.values()
+    except ValueError:  # a builtin that does not tell
+        return 0
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        raise ArgumentTypeError(
+            f"external_source: source={source!r} takes {', '.join(map(str, parameters))}: expected no argument, or one "
+            "that tells which batch or sample is asked for"
+        )
+    return len(positional)

@@ -1,0 +1,93 @@
+"""GPUs: what is there, and what the native library must be told before it uses one."""
+
+from __future__ import annotations
+
+import ctypes as c
+import warnings
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from penstock.errors import PenstockError, from_native
+from penstock.graph.node import OpNode
+from penstock.run import kernels, libraries, native
+
+
+@cache
+def prepare() -> None:
+    """Tells the native library where CUDA's libraries are and who compiles kernels. Loads nothing."""
+    for name in ("nvjpeg", "nvimgcodec", "nvtx"):
+        path = libraries.located(name)
+        if path:
+            native.quick().ps_gpu_set_library(name.encode(), path.encode())
+    kernels.provide()
+
+
+def warn_of_missing(nodes: Iterable[OpNode]) -> None:
+    """Warns, once in a process, where the CPU must do what a library would do on the GPU."""
+    for node in nodes:
+        if node.device == "mixed" and getattr(node.op, "hw_decoder_load", 0) > 0:
+            _warn_without_nvjpeg()
+
+
+@cache
+def _warn_without_nvjpeg() -> None:
+    if not libraries.found("nvjpeg"):
+        warnings.warn(
+            "nvJPEG was not found, so device='mixed' decodes JPEG on the CPU: pip install 'penstock[cuda13]' brings "
+            "it, or penstock[cuda12] for older drivers (hw_decoder_load=0 asks for the CPU, without this warning)",
+            stacklevel=2,
+        )
+
+
+def count() -> int:
+    """How many GPUs there are; DeviceError where there is no driver."""
+    found = native.blocking().ps_gpu_count()
+    if found < 0:
+        raise _failure()
+    return int(found)
+
+
+def describe(device: int) -> native.GpuInfo:
+    """What a GPU is, and this process's memory of it. DeviceError if there is none of that number."""
+    info = native.GpuInfo()
+    if native.blocking().ps_gpu_describe(device, c.byref(info)) < 0:
+        raise _failure()
+    return info
+
+
+def release_unused() -> None:
+    """Gives memory that nobody uses back to the system, of all GPUs that were used so far. Waits for their work."""
+    if native.blocking().ps_gpu_release_unused(-1) < 0:
+        raise _failure()
+
+
+def preallocate(device: int, *, device_bytes: int = 0, pinned_bytes: int = 0) -> None:
+    """Takes memory in advance, for all pipelines of the process. OutOfMemoryError if there is not so much."""
+    if native.blocking().ps_gpu_preallocate(device, device_bytes, pinned_bytes) < 0:
+        raise _failure()
+
+
+def near_cpus(device: int) -> list[int]:
+    """The processors of the NUMA node that the GPU is attached to; none if the system does not tell."""
+    bus = describe(device).bus.decode().lower()
+    try:
+        text = (Path("/sys/bus/pci/devices") / bus / "local_cpulist").read_text().strip()
+        node = int((Path("/sys/bus/pci/devices") / bus / "numa_node").read_text())
+    except (OSError, ValueError):
+        return []
+    return numbers(text) if node >= 0 else []
+
+
+def numbers(text: str) -> list[int]:
+    """The kernel's lists of processors, such as ``0-3,8``."""
+    found: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def _failure() -> PenstockError:
+    info = native.last_error()
+    return from_native(info.kind, info.message.decode(errors="replace"), None, None, None, None)

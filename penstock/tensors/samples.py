@@ -1,0 +1,142 @@
+"""What lists of tensors are on every device: descriptors of the samples, and what these tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import TensorError, TensorIndexError
+from penstock.run import native
+from penstock.tensors.arrays import DESCRIPTOR, Array, check_layout, numpy_type
+from penstock.types import NO_TYPE, DALIDataType, to_dali_type
+
+
+class Samples:
+    """One descriptor per sample; the owner keeps what they point to."""
+
+    __slots__ = ("__weakref__", "_flags", "_owner", "_samples")
+    _flags: int
+    _owner: object
+    _samples: Any
+
+    def _show(self, owner: object, samples: Any, flags: int | None = None) -> None:
+        self._owner, self._samples = owner, samples
+        self._flags = flags_of(samples) if flags is None else flags
+
+    def _show_some(self, other: Samples, indices: range) -> None:
+        samples = (native.Tensor * len(indices))()
+        if len(indices):
+            rows_of(samples)[:] = rows_of(other._samples)[np.arange(indices.start, indices.stop, indices.step)]
+        self._show((other._owner, other._samples), samples)  # descriptors hold the names of the sources
+
+    def _rows(self) -> Array:
+        return rows_of(self._samples)
+
+    def _index(self, i: int) -> int:
+        n = len(self._samples)
+        if not -n <= i < n:
+            raise TensorIndexError(f"there is no sample {i}: the batch has {n}")
+        return i % n
+
+    def _source(self, i: int) -> str:
+        return str((self._samples[i].source or b"").decode(errors="surrogateescape"))
+
+    def _volume(self) -> int:
+        return int(self._rows()["shape"][:, : self.ndim()].prod(1).sum())
+
+    def _check_uniform(self) -> None:
+        if not self.is_dense_tensor():
+            shapes = self.shape()
+            other = next(i for i, shape in enumerate(shapes) if shape != shapes[0])
+            raise TensorError(
+                f"the samples have different shapes, so they make no one array: sample 0 has {shapes[0]}, "
+                f"sample {other} has {shapes[other]}"
+            )
+
+    def _check_volume(self, shape: tuple[int, ...]) -> None:
+        volume = self._volume()
+        if any(d < 0 for d in shape) or np.prod(shape, dtype=np.int64) != volume:
+            raise TensorError(f"the batch has {volume} elements, which do not make the shape {shape}")
+
+    @property
+    def dtype(self) -> DALIDataType:
+        """Type of the elements; NO_TYPE if there are no samples."""
+        return DALIDataType(self._samples[0].dtype) if len(self._samples) else NO_TYPE
+
+    def shape(self) -> list[tuple[int, ...]]:
+        """Shapes of the samples."""
+        n = len(self._samples)
+        if n and self._flags & native.UNIFORM:
+            return [tuple(self._samples[0].shape[: self.ndim()])] * n
+        return [tuple(row) for row in self._rows()["shape"][:, : self.ndim()].tolist()]
+
+    def ndim(self) -> int:
+        """Number of axes of one sample; 0 if there are no samples."""
+        return int(self._samples[0].ndim) if len(self._samples) else 0
+
+    def layout(self) -> str:
+        """Names of the axes of one sample, or ""."""
+        return str(self._samples[0].layout.decode()) if len(self._samples) else ""
+
+    def set_layout(self, layout: str | None) -> None:
+        """Names the axes anew; None takes their names away. Raises TensorError if it names more or fewer."""
+        if len(self._samples):
+            self._rows()["layout"] = check_layout(layout, self.ndim()).encode()
+
+    def source_info(self) -> list[str]:
+        """Per sample: where it comes from, such as a file's name, or ""."""
+        return [self._source(i) for i in range(len(self._samples))]
+
+    def is_dense_tensor(self) -> bool:
+        """Whether all samples have one shape, so that `as_tensor` works."""
+        return bool(self._flags & native.UNIFORM)
+
+    def reinterpret(self, new_type: int) -> None:
+        """Takes the same bytes for elements of another type; TensorError if that has another size."""
+        if len(self._samples):
+            self._rows()["dtype"] = check_reinterpret(self.dtype, new_type)
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+
+def check_reinterpret(old: DALIDataType, new_type: int) -> DALIDataType:
+    """The new type, if its elements have the old one's size; else TensorError."""
+    new = to_dali_type(new_type)
+    if numpy_type(new).itemsize != numpy_type(old).itemsize:
+        raise TensorError(f"{old} cannot be taken for {new}, which has another size")
+    return new
+
+
+def common(of_samples: list[tuple[DALIDataType, tuple[int, ...], str]]) -> str:
+    """The one layout of samples with these types, shapes and layouts.
+
+    TypeError if they differ in type, TensorError if in their number of axes or in layout.
+    """
+    for i, (dtype, shape, _) in enumerate(of_samples):
+        if dtype != of_samples[0][0]:
+            raise TypeError(f"sample {i} is {dtype}, but sample 0 is {of_samples[0][0]}")
+        if len(shape) != len(of_samples[0][1]):
+            raise TensorError(f"sample {i} has the shape {shape}, but sample 0 {of_samples[0][1]}")
+    layouts = sorted({layout for _, _, layout in of_samples if layout})
+    if len(layouts) > 1:
+        raise TensorError(f"the samples have different layouts: {', '.join(layouts)}")
+    return layouts[0] if layouts else ""
+
+
+def rows_of(samples: Any) -> Array:
+    """Descriptors as NumPy sees them, to be read and written."""
+    return np.frombuffer(samples, DESCRIPTOR) if len(samples) else np.empty(0, DESCRIPTOR)
+
+
+def flags_of(samples: Any) -> int:
+    """Whether samples lie one behind the other, and whether they have one shape: flags of ``native``."""
+    if not len(samples):
+        return native.CONTIGUOUS | native.UNIFORM
+    rows = rows_of(samples)
+    shapes = rows["shape"][:, : rows["ndim"][0]]
+    sizes = shapes.prod(1).astype(np.uintp) * np.uintp(numpy_type(samples[0].dtype).itemsize)
+    flags = native.UNIFORM if (shapes == shapes[0]).all() else 0
+    contiguous = (rows["data"][1:] == rows["data"][:-1] + sizes[:-1]).all()
+    return flags | (native.CONTIGUOUS if contiguous else 0)

@@ -1,0 +1,78 @@
+"""Resampling on the GPU beside DALI's GPU operators: integers at most 1 apart, floats within a thousandth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import types
+from tests.cases import Array, Case, case, pictures
+from tests.runners import ours
+
+pytestmark = pytest.mark.gpu
+
+SIZES = ((375, 500), (131, 220), (90, 151))
+FILTERS = [types.DALIInterpType(i) for i in range(6)]
+
+
+def resized(layout: str = "HWC", of: Any = np.uint8, **arguments: Any) -> Case:
+    return case("resize", pictures(layout, of, sizes=SIZES), **arguments)
+
+
+CASES = [
+    *[resized(size=(101, 77), interp_type=kind) for kind in FILTERS],
+    *[resized(size=(101, 77), interp_type=kind, antialias=False) for kind in FILTERS],
+    *[resized(size=(411, 533), interp_type=kind, dtype=types.FLOAT) for kind in FILTERS[1:]],
+    *[resized(layout, size=(101, 233)) for layout in ("CHW", "FHWC", "FCHW")],
+    *[resized(of=dtype, size=(101, 77)) for dtype in (np.int16, np.uint16, np.float32)],
+    resized("DHWC", size=(5, 101, 77)),
+    resized(resize_shorter=101.3, subpixel_scale=False),
+    resized(size=(-101, -77), roi_start=(3.3, 5.7), roi_end=(61.9, 80.2)),
+    resized(size=(67, 83), roi_start=(0.9, -0.1), roi_end=(0.2, 1.1), roi_relative=True),
+    case("resize_crop_mirror", pictures(sizes=SIZES), resize_shorter=90, crop=(64, 80), mirror=3),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("samples")
+
+
+def dalis(of: Case) -> list[Array]:
+    """What DALI's GPU operator gives; the test is skipped where DALI or its GPU is missing."""
+    dali = pytest.importorskip("nvidia.dali", reason="DALI is not installed")
+    values = {
+        k: getattr(dali.types, type(v).__name__)(int(v))
+        if isinstance(v, (types.DALIDataType, types.DALIInterpType))
+        else v
+        for k, v in of.arguments.items()
+    }
+    batch = [np.array(a, order="C") for a in of.inputs[0].arrays]
+    try:
+        pipe = dali.Pipeline(batch_size=len(batch), num_threads=1, device_id=0)
+        with pipe:
+            source = dali.fn.external_source(source=lambda: batch, batch=True, layout=of.inputs[0].layout)
+            pipe.set_outputs(getattr(dali.fn, of.op)(source.gpu(), **values))
+        pipe.build()
+    except RuntimeError as error:
+        pytest.skip(f"DALI has no GPU here: {error}")
+    (output,) = pipe.run()
+    host = output.as_cpu()
+    return [np.array(host.at(i)) for i in range(len(batch))]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_parity_with_dali(case: Case, folder: Path) -> None:
+    wanted = dalis(case)
+    (found,) = ours(case, folder, device="gpu")
+    for x, y in zip(found.arrays, wanted, strict=True):
+        assert x.shape == y.shape
+        assert x.dtype == y.dtype
+        apart = np.abs(x.astype(np.float64) - y.astype(np.float64))
+        if x.dtype.kind == "f":
+            assert np.all(apart <= 1e-3 * np.maximum(1, np.abs(y)))
+        else:
+            assert apart.max() <= 1

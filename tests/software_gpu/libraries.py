@@ -1,0 +1,43 @@
+"""Where the software GPU's libraries are, and whether they are needed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def library(name: str) -> Path:
+    """libsoftcuda.so, for instance, as ./dev test has built it; without it the test is skipped."""
+    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or ROOT / "build" / "release" / "bin")
+    path = folder / "software_gpu" / name
+    if not path.exists():
+        pytest.skip(f"{path} is not built: run ./dev test")
+    return path
+
+
+def has_real_gpu() -> bool:
+    """Whether NVIDIA's driver is there and has a GPU."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+
+
+def environment() -> dict[str, str]:
+    """What makes Penstock use two software GPUs; nothing where real ones are used, as PENSTOCK_TEST_REAL_GPU=1 asks."""
+    if os.environ.get("PENSTOCK_TEST_REAL_GPU") == "1" or has_real_gpu():
+        return {}
+    return {
+        "PENSTOCK_CUDA_DRIVER": str(library("libsoftcuda.so")),
+        "PENSTOCK_NVRTC": str(library("libsoftnvrtc.so")),
+        "PENSTOCK_NVJPEG": str(library("libsoftnvjpeg.so")),
+        "PENSTOCK_NVIMGCODEC": str(library("libsoftnvimgcodec.so")),
+        "SOFTWARE_GPUS": "2",
+    }

@@ -1,0 +1,66 @@
+"""NVIDIA's own compiler takes the kernels, for all generations of GPUs. It needs no GPU for that."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from penstock.run import kernels, libraries
+
+ROOT = Path(__file__).resolve().parents[1]
+ARCHS = (80, 90, 100, 120)
+HEADERS = sorted((ROOT / "penstock" / "kernels" / "device").glob("*.h"))
+
+
+@pytest.fixture(scope="module")
+def compiler() -> kernels.Nvrtc:
+    path = libraries.packaged("nvrtc")
+    if path is None:
+        pytest.skip("needs NVIDIA's compiler: pip install penstock[test]")
+    return kernels.Nvrtc(path)
+
+
+@pytest.fixture(scope="module")
+def sources(software_gpu: dict[str, str]) -> list[str]:
+    """Of all kernels that the operators' cases need, see tests/gpu_sources.py."""
+    if not software_gpu:
+        pytest.skip("collects the sources on the GPU in software")
+    program = [sys.executable, "-m", "tests.gpu_sources"]
+    done = subprocess.run(program, cwd=ROOT, env={**os.environ, **software_gpu}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
+def test_each_header_stands_by_itself(header: Path, arch: int, compiler: kernels.Nvrtc) -> None:
+    source = f'#include "kernels/device/{header.name}"\nextern "C" __global__ void kernel() {{}}\n'
+    assert compiler.compile(source, arch)
+
+
+def test_generated_kernels_compile(sources: list[str], compiler: kernels.Nvrtc) -> None:
+    """Each for one architecture, and for all of them those that are the first to have a template."""
+    assert len(sources) > 100
+    known: set[str] = set()
+    todo = []
+    for i, source in enumerate(sources):
+        templates = set(re.findall(r"ps::device::(\w+)", source))
+        todo += [(source, arch) for arch in (ARCHS if templates - known else [ARCHS[i % len(ARCHS)]])]
+        known |= templates
+    assert {"Elementwise", "ElementwiseStage", "Uniform", "Add", "Atanh"} <= known
+    with ThreadPoolExecutor(2) as pool:
+        for binary in pool.map(lambda job: compiler.compile(*job), todo):
+            assert binary
+
+
+def test_mistakes_are_told_with_the_line(compiler: kernels.Nvrtc) -> None:
+    with pytest.raises(kernels.DeviceError, match=r"penstock\.cu\(2\): error: .*no_such_type"):
+        compiler.compile('#include "kernels/device/base.h"\nno_such_type v;\n', 90)
