@@ -251,8 +251,9 @@ def test_two_pipelines_on_two_threads(
 def run_script(body: str, software_gpu: dict[str, str], *arguments: str, **environment: str) -> str:
     """What a process of its own prints; it must end well, by itself."""
     script = "import os, sys, time\nimport numpy as np\nfrom penstock import fn, pipeline_def, types\n"
+    python = [sys.executable, "-W", "ignore:This process", "-X", "faulthandler"]  # Python 3.12 warns of fork()
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", script + textwrap.dedent(body), *arguments],
+        [*python, "-c", script + textwrap.dedent(body), *arguments],
         capture_output=True, text=True, timeout=120, cwd=ROOT,
         env={**os.environ, **software_gpu, "PYTHONPATH": str(ROOT), **environment},
     )  # fmt: skip

@@ -204,7 +204,10 @@ def test_a_tensor_that_torch_made_is_waited_for(cuda: int) -> None:
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         source = torch.zeros(1 << 20, device="cuda")
-        torch.cuda._sleep(200_000_000)
+        torch.cuda._sleep(1)
+        source += 0
+        torch.cuda.synchronize()  # what a first launch costs is over
+        torch.cuda._sleep(400_000_000)
         source += 7
         ours = TensorGPU(source)
     assert not stream.query()
