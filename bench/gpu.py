@@ -110,7 +110,7 @@ class Bench:
         rows, synthetic = [], _script("bench.gpu_training", "synthetic", root, 0)["rate"]
         rows.append(["synthetic", "-", f"{synthetic:.0f}", "100 %"])
         for who in self.who:
-            for threads in (16, 8, 4, 2, 1) if who == "penstock" else (16, 8, 4):
+            for threads in (16, 2, 1) if who == "penstock" else (16, 2):
                 rate = _script("bench.gpu_training", who, root, threads)["rate"]
                 rows.append([who, str(threads), f"{rate:.0f}", f"{100 * rate / synthetic:.1f} %"])
         yield from table(["images from", "threads", "images/s", "of synthetic"], rows)

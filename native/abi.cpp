@@ -185,11 +185,12 @@ int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int
   });
 }
 
-void ps_executor_wait(ps_executor* e, int timeout_ms, ps_answer* answer) {
+void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* answer) {
   answer->state = guarded([&] {
     const auto b = e->executor->wait(timeout_ms);
     if (!b) return 0;
     if (b->failed) return failed(b->failure);
+    if (gpu_too && b->done) b->done->wait();
     answer->batch = new ps_batch{b};
     return 1;
   });
@@ -255,4 +256,7 @@ int ps_batch_output(const ps_batch* b, int output, ps_tensor* samples) {
   return (b->batch->value_memory[v] ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
 }
 
-void ps_batch_destroy(ps_batch* b) { delete b; }
+void ps_batch_destroy(ps_batch* b) {
+  guarded([&] { b->batch->fence_host_outputs(); return 0; });
+  delete b;
+}

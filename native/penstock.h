@@ -91,7 +91,9 @@ typedef struct {
   int32_t state; /* 0: not yet, 1: here it is, -1: it failed */
   ps_batch* batch;
 } ps_answer;
-PS_API void ps_executor_wait(ps_executor*, int timeout_ms, ps_answer*); /* waits */
+/* gpu_too: also until the GPU is done with it, in one call: each call of this kind may cost Python 5 ms to come back
+ * from, where another thread keeps it busy. */
+PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
 PS_API int ps_executor_pending(ps_executor*);
 PS_API int ps_executor_cancel(ps_executor*); /* waits for the samples in hand */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */

@@ -245,7 +245,7 @@ class Pipeline(Scope):
         executor = self._built()
         if self._ended and not executor.pending():
             raise StopIteration
-        outputs = executor.take()
+        outputs = executor.take(gpu_too=cuda_stream is None)
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):

@@ -84,6 +84,16 @@ struct Batch {
         if (const char* s = values[size_t(v)][size_t(sample)].source) return s;
     return {};
   }
+  // Outputs in pinned memory: a consumer may have asked a GPU to copy them, and have let go of them before it did so.
+  void fence_host_outputs() {
+    if (!device) return;
+    gpu::Current current(*device);
+    const auto all = std::make_shared<gpu::Event>(device);
+    for (auto& arena : arenas) arena->add_fence(all);
+    for (int v : plan->outputs)
+      if (!plan->values[size_t(v)].gpu && value_memory[size_t(v)]) value_memory[size_t(v)]->add_fence(all);
+  }
+
   void fail(Failure f) {
     std::lock_guard lock(mutex);
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do

@@ -153,9 +153,9 @@ class Executor:
         """Iterations scheduled and not taken."""
         return len(self._scheduled)
 
-    def take(self) -> tuple[TensorListCPU | TensorListGPU, ...]:
-        """Waits for the oldest iteration and hands out its outputs."""
-        self.wait()
+    def take(self, gpu_too: bool = False) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        """Waits for the oldest iteration, on request also for its work on the GPU, and hands out its outputs."""
+        self.wait(gpu_too)
         answer, self._answer = self._answer, native.Answer()
         scheduled = self._scheduled.popleft()
         size = scheduled.size
@@ -177,7 +177,7 @@ class Executor:
                 outputs.append(TensorListGPU._from_native(batch, memory, samples, flags))
         return tuple(outputs)
 
-    def wait(self) -> None:
+    def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
         self._check_process()
         if not self._scheduled:
@@ -186,7 +186,7 @@ class Executor:
         while not answer.state:
             with self._waiting:
                 self._check_process()
-                self._blocking.ps_executor_wait(self._handle, _POLL_MS, c.byref(answer))
+                self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
                 if answer.state < 0:
                     self._failure = self.program.failure()
 

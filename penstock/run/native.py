@@ -95,7 +95,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_set_compiler": (None, [Compiler]),
     "ps_executor_destroy": (None, [c.c_void_p]),
-    "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.POINTER(Answer)]),
+    "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),

@@ -176,7 +176,8 @@ def test_torch_shares_memory(cuda: int, folder: str) -> None:
         by_interface = torch.as_tensor(data[1], device=shared.device)
         assert by_interface.data_ptr() == data[1].data_ptr()
         assert torch.equal(by_interface, shared[1])
-        back = TensorListGPU(shared)
+        with torch.cuda.device(device):  # torch exports the current device's tensors only
+            back = TensorListGPU(shared)
         assert (back.data_ptr(), back.device_id()) == (shared.data_ptr(), device)
         assert np.array_equal(back.as_cpu().as_array(), shared.cpu().numpy())
 
@@ -197,6 +198,21 @@ def test_iterators_give_torch_the_pipelines_memory(cuda: int, photographs: Path,
     assert batch["x"].shape == shape
     memory_format = torch.channels_last if channels_last else torch.contiguous_format
     assert batch["x"].is_contiguous(memory_format=memory_format)
+
+
+@pytest.mark.gpu
+def test_host_outputs_are_not_used_again_before_they_are_copied(cuda: int, folder: str) -> None:
+    """They lie in pinned memory, so torch's copies of them run behind the host's back."""
+    it = DALIGenericIterator(files(folder, device_id=0), ["data", "label", "cpu"], **STREAM_SAFE)
+    copies, wanted = [], []
+    for _ in range(20):
+        for (batch,) in it:
+            wanted.append(batch["cpu"].clone())
+            torch.cuda._sleep(5_000_000)
+            copies.append(batch.pop("cpu").cuda(non_blocking=True))
+            del batch
+    torch.cuda.synchronize()
+    assert all(torch.equal(a.cpu(), b) for a, b in zip(copies, wanted, strict=True))
 
 
 @pytest.mark.gpu
