@@ -156,8 +156,12 @@ class Pipeline(Scope):
             if node.op.fed:
                 node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
                 ahead = max(ahead, node.op.prefetch_queue_depth - 1)  # type: ignore[attr-defined]
-        self._ahead = ahead if self._options.depth > 1 else 0
         uses_gpu = any(node.device != "cpu" for node in self._plan.nodes)
+        if uses_gpu and not any(node.op.external for node in self._plan.nodes):
+            # One more is read ahead: it goes on as soon as a batch is taken, and does not wait for a busy Python to
+            # schedule it. GPUs make batches in about the time that this can take.
+            ahead = max(ahead, 1)
+        self._ahead = ahead if self._options.depth > 1 else 0
         if uses_gpu and self._options.device_id is None:
             raise DeviceError("Pipeline: device_id=None: operators run on a GPU, so it must say on which, such as 0")
         self._depth = self._options.ahead(uses_gpu)

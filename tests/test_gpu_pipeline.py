@@ -84,9 +84,9 @@ def test_a_gpu_that_is_not_there(device_id: int | None, wanted: str, software_gp
 
 
 def test_prefetch_queues_of_two_sizes(software_gpu: dict[str, str], tmp_path: Path) -> None:
-    """As many as both sizes allow are on their way; without operators on the GPU, the CPU's alone."""
+    """As many as both sizes allow are on their way, and one is read; without operators on the GPU, the CPU's alone."""
     files = ten_files(tmp_path)
-    for place, count in ((lambda n: n.gpu(), 5), (lambda n: n, 3)):
+    for place, count in ((lambda n: n.gpu(), 6), (lambda n: n, 3)):
         pipe = made(lambda: place(numbers(files)), device_id=0, prefetch_queue_depth={"cpu_size": 3, "gpu_size": 2})  # noqa: B023
         assert (pipe.cpu_queue_size, pipe.gpu_queue_size, pipe.exec_separated, pipe.exec_dynamic) == (3, 2, True, None)
         pipe.schedule_run()
