@@ -12,13 +12,13 @@ inherits the arguments of its bases, so groups of arguments that several operato
 
 from __future__ import annotations
 
-import difflib
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from penstock import _values
+from penstock._suggest import suggestion
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, UnknownArgumentError
 
 
@@ -46,6 +46,7 @@ class Argument:
     unused: str | None = None  # why it is accepted without an effect
     deprecated: str | None = None  # what to use instead
     to_kernel: bool = True
+    aka: tuple[str, ...] = ()  # what else people call it, for suggestions
     attribute: str = ""  # of the operator's instance that holds the value
 
 
@@ -62,13 +63,15 @@ def arg(
     unused: str | None = None,
     deprecated: str | None = None,
     to_kernel: bool = True,
+    aka: Sequence[str] = (),
     name: str = "",
 ) -> Any:
     """Declares an argument. Its ``kind`` follows from the default where that tells; REQUIRED has no default.
 
     ``unused`` says why DALI's argument of this name has nothing left to change; it is then accepted and checked.
     ``to_kernel=False``: the declaration's own Python uses it, the kernel does not. ``name``: what users call it, where
-    that is not the attribute's name.
+    that is not the attribute's name. ``aka``: what users call it who think of another library, or mistake it: they are
+    told the right name.
     """
     kind = kind or _values.kind_of(default)
     return Argument(
@@ -82,6 +85,7 @@ def arg(
         unused,
         deprecated,
         to_kernel and unused is None,
+        tuple(aka),
     )
 
 
@@ -99,23 +103,33 @@ class Op:
     early: ClassVar[bool] = False  # computed while shapes are found: what reads files
     setup_reads: ClassVar[tuple[int, ...]] = ()  # inputs whose values (not only shapes) decide the output's shape
     alias: ClassVar[bool] = False  # the output is the input's memory under another shape
+    batchwise: bool = False  # looks at all samples of its inputs
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait
     random: ClassVar[bool] = False  # draws random numbers: has the argument `seed`
     host_output: ClassVar[bool] = False  # runs on the GPU, but writes to the CPU's memory
     cpu_inputs: ClassVar[tuple[int, ...]] = ()  # inputs that are on the CPU, whatever the operator's device is
     metadata_inputs: ClassVar[tuple[int, ...]] = ()  # inputs of which type and shape count alone: on either device
     tiled: ClassVar[bool] = False  # each output pixel needs many of the input: a kernel has at most one such stage
+    on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a reader: each iteration it is told which samples (see penstock/read)
+    deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}
+    constants: dict[str, Any]  # arguments as they were given, converted
 
     def __init__(self, values: dict[str, Any], tensors: dict[str, Any]):
+        self.constants = values
         self.given = frozenset(values) | frozenset(tensors)
         self.tensors = tensors
         for name, argument in self.arguments.items():
             setattr(self, argument.attribute, values.get(name, None if name in tensors else argument.default))
         self.prepare()
+
+    @classmethod
+    def shown_name(cls) -> str:
+        """Its name as errors say it: that of operators which `fn` does not have begins with an underscore."""
+        return cls.name.lstrip("_")
 
     def prepare(self) -> None:
         """Checks what concerns several arguments at once, and completes them."""
@@ -144,6 +158,7 @@ class Registry:
     """All operators by their name in `fn`, dots included."""
 
     ops: dict[str, type[Op]] = field(default_factory=dict)
+    classes: dict[str, type[Op]] = field(default_factory=dict)  # old names that `ops` alone has
 
     def add(self, name: str, cls: type[Op]) -> None:
         if name in self.ops:
@@ -163,8 +178,13 @@ def op(
     devices: Sequence[str] = ("cpu",),
     inputs: int | tuple[int, int] = 1,
     legacy: Sequence[str] = (),
+    legacy_classes: Sequence[str] = (),
+    deprecated: str | None = None,
 ) -> Callable[[_Cls], _Cls]:
-    """Registers a declaration under its `fn` name, and under ``legacy`` names that old scripts use."""
+    """Registers a declaration under its `fn` name, and under ``legacy`` names that old scripts use.
+
+    ``legacy_classes``: names in `ops` from before there was `fn`. ``deprecated``: what to use instead, in any case.
+    """
 
     def register(cls: _Cls) -> _Cls:
         found: dict[str, Argument] = {}
@@ -186,47 +206,71 @@ def op(
         cls.name, cls.kernel, cls.contract = name, kernel or name, Contract(contract)
         cls.devices = tuple(devices)
         cls.num_inputs = (inputs, inputs) if isinstance(inputs, int) else inputs
+        cls.deprecated = deprecated
         registry.add(name, cls)
         for old in legacy:
             registry.add(old, cls)
+        registry.classes.update(dict.fromkeys(legacy_classes, cls))
         return cls
 
     return register
 
 
-def check_arguments(cls: type[Op], given: dict[str, Any], is_node: Callable[[Any], bool]) -> Op:
+# What every operator takes besides its own arguments.
+COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
+
+IsNode = Callable[[Any], bool]
+
+
+def check_arguments(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> Op:
     """The operator's instance for these arguments; every mistake is an error that names operator, argument, value."""
+    values, tensors = check_given(cls, given, is_node)
+    for name, argument in cls.arguments.items():
+        if argument.required and name not in values and name not in tensors:
+            raise ArgumentError(f"{cls.shown_name()}: the argument {name!r} is required: {argument.doc}")
+    return cls(values, tensors)
+
+
+def check_given(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> tuple[dict[str, Any], dict[str, Any]]:
+    """These arguments, which may not be all, each by itself: constants and nodes."""
+    shown = cls.shown_name()
     values: dict[str, Any] = {}
     tensors: dict[str, Any] = {}
     for name, value in given.items():
         argument = cls.arguments.get(name)
         if argument is None:
-            close = difflib.get_close_matches(name, cls.arguments, n=1, cutoff=0.5)
-            within = [known for known in cls.arguments if name in known]
-            hint = f" Did you mean {(close or within)[0]!r}?" if close or within else ""
-            raise UnknownArgumentError(
-                f"{cls.name} has no argument {name!r}.{hint} It has: {', '.join(sorted(cls.arguments))}"
-            )
+            raise _unknown(cls, name)
         if value is None:
             continue
         if is_node(value):
             if value.device != "cpu":
                 raise DeviceError(
-                    f"{cls.name}: {name} is on the GPU ({value.name!r}): arguments must be on the CPU, use .cpu()"
+                    f"{shown}: {name} is on the GPU ({value.name!r}): arguments must be on the CPU, use .cpu()"
                 )
             if not argument.per_sample:
-                raise ArgumentTypeError(f"{cls.name}: {name} must be a constant, not a node (one value per sample)")
+                raise ArgumentTypeError(f"{shown}: {name} must be a constant, not a node (one value per sample)")
             tensors[name] = value
-            continue
-        try:
-            values[name] = _values.convert(argument.kind, value)
-        except (TypeError, ValueError, OverflowError) as e:
-            expected = _values.describe(argument.kind)
-            raise ArgumentTypeError(f"{cls.name}: {name}={value!r}: expected {expected}") from e
-        if argument.choices is not None and values[name] not in argument.choices:
-            accepted = ", ".join(map(repr, argument.choices))
-            raise ArgumentError(f"{cls.name}: {name}={value!r}: expected one of {accepted}")
-    for name, argument in cls.arguments.items():
-        if argument.required and name not in values and name not in tensors:
-            raise ArgumentError(f"{cls.name}: the argument {name!r} is required: {argument.doc}")
-    return cls(values, tensors)
+        else:
+            values[name] = _converted(cls, argument, value, is_node)
+    return values, tensors
+
+
+def _unknown(cls: type[Op], name: str) -> UnknownArgumentError:
+    hint = suggestion(name, [*cls.arguments, *COMMON], {a.name: a.aka for a in cls.arguments.values()})
+    known = f"It has: {', '.join(sorted(cls.arguments))}" if cls.arguments else "It has none of its own"
+    return UnknownArgumentError(f"{cls.shown_name()} has no argument {name!r}.{hint} {known}")
+
+
+def _converted(cls: type[Op], argument: Argument, value: Any, is_node: IsNode) -> Any:
+    try:
+        converted = _values.convert(argument.kind, value)
+    except (TypeError, ValueError, OverflowError) as e:
+        expected = _values.describe(argument.kind) + (", or a node with one value per sample" * argument.per_sample)
+        hint = ""
+        if isinstance(value, (list, tuple)) and any(map(is_node, value)):
+            hint = "; fn.stack makes one node of several" if argument.per_sample else "; it must be constant"
+        raise ArgumentTypeError(f"{cls.shown_name()}: {argument.name}={value!r}: expected {expected}{hint}") from e
+    if argument.choices is not None and converted not in argument.choices:
+        accepted = ", ".join(map(repr, argument.choices))
+        raise ArgumentError(f"{cls.shown_name()}: {argument.name}={value!r}: expected one of {accepted}")
+    return converted

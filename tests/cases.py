@@ -131,6 +131,7 @@ class Case:
     tolerance: float  # how far floats may be, relative to the larger of 1 and the reference
     differs: str | None  # why DALI gives another result on purpose
     on_gpu: Apart  # from the CPU's result
+    whole_batch: bool = False  # a sample's result depends on the others: the reference gets lists of all arrays
 
     @property
     def count(self) -> int:
@@ -142,6 +143,9 @@ class Case:
     def expected(self, i: int) -> list[Array]:
         """The reference's outputs for sample i."""
         assert self.reference is not None
+        if self.whole_batch:
+            all_given = {k: list(v.arrays) if isinstance(v, Samples) else v for k, v in self.arguments.items()}
+            return [np.asarray(self.reference(*(list(s.arrays) for s in self.inputs), **all_given)[i])]
         given = {k: v.arrays[i] if isinstance(v, Samples) else v for k, v in self.arguments.items()}
         given = {k: v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for k, v in given.items()}
         result = self.reference(*(s.arrays[i] for s in self.inputs), **given)
@@ -166,7 +170,8 @@ def case(
     tolerance: float = 1e-5,
     differs: str | None = None,
     on_gpu: Apart = SAME,
+    whole_batch: bool = False,
     **arguments: Any,
 ) -> Case:
     """A case; operators that draw random numbers need no reference, since the drawn numbers have none."""
-    return Case(op, inputs, arguments, reference, off_by, tolerance, differs, on_gpu)
+    return Case(op, inputs, arguments, reference, off_by, tolerance, differs, on_gpu, whole_batch)

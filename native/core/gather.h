@@ -44,6 +44,14 @@ class Gather {
       block *= end_[-1].size;
     return block;
   }
+  // If neighbours are taken along the axis that is the last one then, they make the block longer. Returns how many bytes
+  // behind the input's first one they begin. For what lies inside as a whole.
+  int64_t take_neighbours(int64_t& block) {
+    if (end_ == axes_ || end_[-1].step != 1 || end_[-1].stride != block) return 0;
+    const GatherAxis& axis = *--end_;
+    block *= axis.size;
+    return axis.first * axis.stride;
+  }
   int ndim() const { return int(end_ - axes_); }
   const GatherAxis* begin() const { return axes_; }
   const GatherAxis* end() const { return end_; }

@@ -25,7 +25,7 @@ struct State {
 
 // One operator's view of one sample.
 struct Context {
-  int index = 0;                       // place in the batch
+  int index = 0, batch = 1;            // place in the batch, and how many samples that has
   int64_t id = 0, epoch = 0;           // which sample of the data set, and the how-manieth time through it
   uint64_t key = 0;                    // of the operator's random numbers
   const Tensor* const* inputs = nullptr;
@@ -34,11 +34,18 @@ struct Context {
   int num_inputs = 0, num_outputs = 0;
   void* params = nullptr;              // params_size() bytes, written by setup() and read by run()
   State* state = nullptr;              // this worker's, made by make_state()
+  size_t params_stride = 0;            // bytes from one sample's to the next one's
   Arena* scratch = nullptr;            // free to use until the call returns
+  Arena* lasting = nullptr;            // of setup(): memory until the iteration is done
 
   const Tensor& in(int i) const { return *inputs[i]; }
   Tensor& out(int i) const { return *outputs[i]; }
   template <class P> P& param() const { return *static_cast<P*>(params); }
+  // For batchwise operators (run/plan.h): the same of another sample. What its setup() has written, run() may read.
+  const Tensor& in(int i, int sample) const { return inputs[i][sample - index]; }
+  template <class P> const P& param(int sample) const {
+    return *reinterpret_cast<const P*>(static_cast<const uint8_t*>(params) + (sample - index) * int64_t(params_stride));
+  }
   template <class S> S& st() const { return *static_cast<S*>(state); }
   Philox random() const { return Philox(key, id, epoch); }
 };
@@ -79,6 +86,8 @@ class Arg {
     else return T(element(*c.args[input_], i));
   }
   T get_or(const Context& c, T fallback) const { return given_ ? get(c) : fallback; }
+  // What holds it, where it is given per sample.
+  const Tensor* tensor(const Context& c) const { return input_ < 0 ? nullptr : c.args[input_]; }
   // All numbers; one number stands for n equal ones.
   void list(const Context& c, int64_t n, T* to) const {
     const int64_t have = size(c);
@@ -116,7 +125,8 @@ class Operator {
  public:
   virtual ~Operator() = default;
   // Writes dtype, shape and layout of the outputs, and the parameters for run(). May point an output's `data` at
-  // memory that outlives the batch (constants); the engine allocates the others.
+  // memory that outlives the batch (constants); the engine allocates the others. A batchwise alias points it at the
+  // input's memory, of whichever sample.
   virtual void setup(const Context& c) const = 0;
   virtual void run(const Context& c) const = 0;
   virtual size_t params_size() const { return 0; }

@@ -36,9 +36,14 @@ struct RowSink {
   // Where row y had best be written, to save a copy; nullptr: the giver uses a buffer of its own.
   // Not one byte past the row's end may be written there.
   virtual void* place(int64_t y) { (void)y; return nullptr; }
+  // Whether several rows may be written to their places before the first of them is pushed.
+  virtual bool keeps_places() const { return false; }
   // Takes row y, in the giver's coordinates, of the window that was demanded: `row` points at its column x0.
   // Rows come in rising y, each row of the window exactly once. The memory is the giver's: valid for this call only.
   virtual void push(int64_t y, const void* row) = 0;
+  // The whole window at once, in memory, with so many bytes from one row to the next and none to spare behind it. False:
+  // rows are wanted.
+  virtual bool take(const void* picture, size_t stride) { (void)picture, (void)stride; return false; }
 };
 
 struct RowStage : RowSink {

@@ -27,6 +27,7 @@ class MemorySink : public RowSink {
       : data_(static_cast<uint8_t*>(data)), format_(f), stride_(f.pixel_bytes() * size_t(f.width)) {}
   Window window() const { return {0, 0, format_.width, format_.height}; }
   void* place(int64_t y) override { return data_ + size_t(y) * stride_; }
+  bool keeps_places() const override { return true; }
   void push(int64_t y, const void* row) override {
     uint8_t* to = data_ + size_t(y) * stride_;
     if (to != row) std::memcpy(to, row, stride_);
@@ -53,6 +54,7 @@ inline void push_rows(const void* data, const RowFormat& f, const Window& w, Row
   const size_t stride = f.pixel_bytes() * size_t(f.width);
   const uint8_t* base = static_cast<const uint8_t*>(data) + f.pixel_bytes() * size_t(w.x0);
   const size_t bytes = f.pixel_bytes() * size_t(w.width());
+  if (w.height() > 0 && sink.take(base + size_t(w.y0) * stride, stride)) return;
   thread_local std::vector<uint8_t> last;
   for (int64_t y = w.y0; y < w.y1; y++) {
     const uint8_t* row = base + size_t(y) * stride;

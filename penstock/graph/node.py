@@ -91,6 +91,15 @@ class DataNode:
 
     Arithmetic, comparison and bit operators make new nodes, with scalars, NumPy arrays or other nodes; ``node[...]``
     slices. There is no truth value: a node's contents are known only when the pipeline runs.
+
+    >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+    ... def pipeline():
+    ...     files, labels = fn.readers.file(file_root=photos)
+    ...     images = fn.decoders.image(files, device="cpu")
+    ...     return images.shape(), images.source_info()
+    >>> shapes, names = pipeline().run()
+    >>> shapes.at(0).tolist(), bytes(names.at(0)).decode().endswith(".jpg")
+    ([375, 500, 3], True)
     """
 
     __array_ufunc__ = None  # so that `array + node` asks the node
@@ -117,6 +126,29 @@ class DataNode:
         from penstock.graph.transfer import to_cpu  # makes a node of an operator, and operators know nodes
 
         return to_cpu(self)
+
+    def shape(self, *, dtype: int | None = None, device: str = "cpu") -> DataNode:
+        """The shapes that the samples will have: for each sample one axis of its extents, of INT64 or ``dtype``.
+
+        The elements are not looked at: nothing is decoded or copied from the GPU for it. ``device``: where the result
+        is. Raises ArgumentError for types other than INT32, UINT32, INT64, UINT64, FLOAT and FLOAT64.
+        """
+        from penstock.graph.metadata import shape  # makes a node of an operator, and operators know nodes
+
+        return shape(self, dtype, device)
+
+    def property(self, key: str, *, device: str = "cpu") -> DataNode:
+        """A property of each sample as the bytes of a text, UINT8 of one axis: "source_info" or "layout".
+
+        ``device``: where the result is. Raises ArgumentError for other keys.
+        """
+        from penstock.graph.metadata import property_of  # makes a node of an operator, and operators know nodes
+
+        return property_of(self, key, device)
+
+    def source_info(self, *, device: str = "cpu") -> DataNode:
+        """Where each sample comes from, such as a file's name: the property "source_info"."""
+        return self.property("source_info", device=device)
 
     def __add__(self, other: Any) -> DataNode:
         return _expression("add", self, other)

@@ -9,8 +9,9 @@ import numpy as np
 
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
+from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import Op, arg, op
+from penstock.op import Contract, Op, arg, op
 
 _MAX_AXES = 12
 
@@ -26,6 +27,22 @@ class Subscript(Op):
     names = arg("", "One letter per item: the name of a new axis, or '?'.")
     values = arg([0], "Three numbers per item: index or start, end, step.")
     inputs = arg([0], "Where each number is: -1 nowhere, 0 in `values`, else in that input.")
+
+    def prepare(self) -> None:
+        if self._is_window():
+            self.contract = Contract.SAMPLER  # type: ignore[misc]
+
+    def _is_window(self) -> bool:
+        """Whether it takes rows and columns of what may be pictures: then it can be fused with what makes them."""
+        may_cut = True
+        for i, kind in enumerate(self.kinds):
+            start, end, step = self.inputs[3 * i : 3 * i + 3]
+            may_cut = may_cut and kind == "r" and i < 2
+            if kind not in "re" or (step >= 0 and (step, self.values[3 * i + 2]) != (0, 1)):
+                return False
+            if (start >= 0 or end >= 0) and not may_cut:
+                return False
+        return True
 
 
 class NewAxis:
@@ -77,6 +94,11 @@ def subscript(node: DataNode, key: Any) -> DataNode:
         >>> rows[0].shape()[0], rows[0].layout(), labels[0].shape()
         (10, 'HW', [])
     """
+    with Blame(node.name):
+        return _subscript(node, key)
+
+
+def _subscript(node: DataNode, key: Any) -> DataNode:
     items = list(key) if isinstance(key, tuple) else [key]
     if len(items) > _MAX_AXES:
         raise ArgumentError(f"{node.name}[{key!r}]: more than {_MAX_AXES} items")

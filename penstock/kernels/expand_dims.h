@@ -34,7 +34,7 @@ class ExpandDims : public Operator {
     for (int i = 0, from = 0; i < n; i++) {
       if (!is_new[i]) names[i] = in.layout.axes[from];
       out.shape.push(is_new[i] ? 1 : in.shape[from++]);
-      if (!names_.empty()) out.layout.axes[i] = names[i];
+      if (!names_.empty() || added == 0) out.layout.axes[i] = names[i];
     }
   }
 

@@ -2,10 +2,10 @@
 // row pipeline; for device="mixed" a batch is shared between the GPU's decoders and the CPU's threads.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 
 #include "decode/image.h"
+#include "decode/limit.h"
 #include "gpu/mixed_decoder.h"
 #include "gpu/operator.h"
 #include "rows/memory_rows.h"
@@ -19,12 +19,6 @@ inline void check_file(const Tensor& file) {
          " of shape " + to_string(file.shape));
 }
 
-inline int64_t max_pixels(int64_t fallback) {
-  const char* text = std::getenv("PENSTOCK_MAX_PIXELS");
-  const int64_t value = text ? std::strtoll(text, nullptr, 10) : 0;
-  return value > 0 ? value : fallback;
-}
-
 class ImageSource : public SourceOperator, public GpuOperator {
  public:
   explicit ImageSource(const Spec& s) {
@@ -32,7 +26,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
     options_.dtype = s.dtype("dtype", DType::u8);
     options_.adjust_orientation = s.flag("adjust_orientation", true);
     options_.fast_idct = s.flag("use_fast_idct");
-    options_.max_pixels = max_pixels(options_.max_pixels);
+    options_.max_pixels = max_decoded_pixels();
     if (s.string("device") == "mixed") {
       options_.fancy_upsampling = s.flag("jpeg_fancy_upsampling");
       mixed_ = std::make_unique<gpu::MixedDecoder>(s, options_);

@@ -14,6 +14,18 @@ template <int kBytes> void pick_blocks(const uint8_t* from, int64_t stride, int6
   for (int64_t i = 0; i < n; i++) std::memcpy(to + i * kBytes, from + i * stride, kBytes);
 }
 
+// Four bytes at a time: the fourth is the next block's first, which comes later. Not where it may be beyond the memory.
+template <> inline void pick_blocks<3>(const uint8_t* from, int64_t stride, int64_t n, uint8_t* to) {
+  const int64_t first = stride < 0, last = n - 1;
+  if (first) std::memcpy(to, from, 3);
+  for (int64_t i = first; i < last; i++) {
+    uint32_t four;
+    std::memcpy(&four, from + i * stride, 4);
+    std::memcpy(to + i * 3, &four, 4);
+  }
+  if (last >= first) std::memcpy(to + last * 3, from + last * stride, 3);
+}
+
 }  // namespace detail
 
 // n blocks of that many bytes, `stride` bytes apart, side by side.
@@ -28,6 +40,7 @@ inline void move_blocks(const uint8_t* from, int64_t stride, int64_t n, int64_t 
       case 2: return detail::pick_blocks<2>(from, stride, n, to);
       case 3: return detail::pick_blocks<3>(from, stride, n, to);
       case 4: return detail::pick_blocks<4>(from, stride, n, to);
+      case 6: return detail::pick_blocks<6>(from, stride, n, to);
       case 8: return detail::pick_blocks<8>(from, stride, n, to);
       case 12: return detail::pick_blocks<12>(from, stride, n, to);
       default:

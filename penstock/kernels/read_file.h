@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "core/operator.h"
+#include "core/waiting.h"
 
 namespace ps {
 
@@ -35,12 +37,7 @@ class ReadFile : public Operator {
     const int64_t i = element_i64(c.in(0), 0);
     const char* path = paths_.data() + starts_[size_t(i)];
     for (int k = 0; k < c.num_outputs; k++) c.out(k).source = path;
-    OpenFile& f = c.st<OpenFile>();
-    f.close();
-    f.fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (f.fd < 0 || ::fstat(f.fd, &info)) refuse(path, "cannot be opened", errno);
-    if (S_ISDIR(info.st_mode)) refuse(path, "cannot be read", EISDIR);
+    const struct stat info = c.st<OpenFile>().open(path);
     c.out(0).dtype = DType::u8;
     c.out(0).shape = {int64_t(info.st_size)};
     c.out(0).layout = {};
@@ -56,7 +53,7 @@ class ReadFile : public Operator {
     uint8_t* to = c.out(0).as<uint8_t>();
     int64_t left = c.out(0).shape[0];
     while (left > 0) {
-      const ssize_t n = ::read(f.fd, to, size_t(left));
+      const ssize_t n = f.read(to, left);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) refuse(c.out(0).source, "cannot be read", errno);
       if (n == 0) refuse(c.out(0).source, "became shorter while it was read", 0);
@@ -68,11 +65,32 @@ class ReadFile : public Operator {
   }
 
  private:
+  // Each call may block for as long as a disk or server likes.
   struct OpenFile : State {
     int fd = -1;
+    const char* path = nullptr;
     ~OpenFile() override { close(); }
+    struct stat open(const char* name) {
+      close();
+      path = name;
+      const Wait wait(path);
+      do fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   // a pipe that nobody writes to opens at once, too
+      while (fd < 0 && errno == EINTR);
+      struct stat info;
+      if (fd < 0 || ::fstat(fd, &info)) refuse(path, "cannot be opened", errno);
+      if (S_ISDIR(info.st_mode)) refuse(path, "cannot be read", EISDIR);
+      if (!S_ISREG(info.st_mode)) refuse(path, "cannot be read: it is a device or a pipe", 0);
+      return info;
+    }
+    ssize_t read(uint8_t* to, int64_t bytes) const {
+      constexpr int64_t most = int64_t(1) << 26;   // so that time limits are about a disk's answers, not a file's size
+      const Wait wait(path);
+      return ::read(fd, to, size_t(std::min(bytes, most)));
+    }
     void close() {
-      if (fd >= 0) ::close(fd);
+      if (fd < 0) return;
+      const Wait wait(path);
+      ::close(fd);
       fd = -1;
     }
   };

@@ -1,4 +1,4 @@
-// Axes of extent 1 taken out. The engine hands the input's memory on.
+// Axes of extent 1 taken out; of tensors without elements, any axes that leave none. The engine hands the input's memory on.
 #pragma once
 
 #include "core/operator.h"
@@ -13,14 +13,13 @@ class Squeeze : public Operator {
     const Tensor& in = c.in(0);
     Tensor& out = c.out(0);
     bool removed[kMaxDims] = {};
+    int thick = -1;                    // an axis of another extent
     const int64_t count = axes_.given() ? axes_.size(c) : int64_t(names_.size());
     for (int64_t i = 0; i < count; i++) {
       const int axis = axes_.given() ? by_number(in, axes_.get(c, i)) : by_name(in, names_[size_t(i)]);
       if (removed[axis]) fail(ErrorKind::argument, "axis " + std::to_string(axis) + " is named twice");
-      if (in.shape[axis] != 1)
-        fail(ErrorKind::argument, "axis " + std::to_string(axis) + " of " + to_string(in.shape) +
-                                      " is not of extent 1, so it can't be taken out");
       removed[axis] = true;
+      if (in.shape[axis] != 1) thick = axis;
     }
     out.dtype = in.dtype;
     out.shape = {};
@@ -30,6 +29,9 @@ class Squeeze : public Operator {
       out.layout.axes[out.shape.ndim] = in.layout.empty() ? '\0' : in.layout.axes[i];
       out.shape.push(in.shape[i]);
     }
+    if (thick >= 0 && (in.shape.volume() || out.shape.volume()))
+      fail(ErrorKind::argument, "axis " + std::to_string(thick) + " of " + to_string(in.shape) +
+                                    " is not of extent 1, so it can't be taken out");
   }
 
   void run(const Context&) const override {}

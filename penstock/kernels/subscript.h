@@ -2,17 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "core/gather.h"
 #include "core/operator.h"
 #include "gpu/gather.h"
 #include "kernels/move_blocks.h"
+#include "kernels/picture_window.h"
+#include "rows/crop_stage.h"
 
 namespace ps {
 
 // Each item of the key has a kind ("i" index, "r" range, "e" ellipsis, "n" new axis) and three values: index or start,
 // end, step. Where a value comes from is in `inputs`: -1 absent, 0 it is the number in `values`, else that input.
-class Subscript : public Operator, public GpuOperator {
+// Ranges of rows and columns are crops, and run as such.
+class Subscript : public RowOperator, public StageOperator {
  public:
   explicit Subscript(const Spec& s) : kinds_(s.string("kinds")), names_(s.string("names")) {
     const auto values = s.arg<int64_t>("values"), inputs = s.arg<int64_t>("inputs");
@@ -54,13 +58,38 @@ class Subscript : public Operator, public GpuOperator {
     const Tensor& in = c.in(0);
     if (c.out(0).shape.volume() == 0) return;
     Gather gather(Border::error);
-    const void* from = add_axes(c, gather);
-    gather.run(from, MoveBlocks{gather.take_block(size_of(in.dtype)), c.out(0).as<uint8_t>()});
+    const auto* from = static_cast<const uint8_t*>(add_axes(c, gather));
+    int64_t block = gather.take_block(size_of(in.dtype));
+    from += gather.take_neighbours(block);
+    gather.run(from, MoveBlocks{block, c.out(0).as<uint8_t>()});
   }
 
-  void record(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
+  bool fits_rows(const Context& c) const override {
+    const Shape& input = c.in(0).shape;
+    const std::optional<Region> r = region(c);
+    return input.ndim == 3 && r && r->shape[2] == input[2] && r->shape.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    const Mapping& m = c.param<Mapping>();
+    CropStage& stage = c.st<Worker>().stage;
+    stage.begin(format(c.in(0)), format(c.out(0)), m.parts[1].first, m.parts[0].first, nullptr);
+    return &stage;
+  }
+
+  bool fits_stage(const Context& c) const override {
+    const std::optional<Region> r = region(c);
+    return r && inside_pictures(*r, c.in(0));
+  }
+  Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    fill_window(*region(c), c.in(0), false, false, functor);
+  }
+  void record_alone(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
 
   size_t params_size() const override { return sizeof(Mapping); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
 
  private:
   struct Value {
@@ -78,6 +107,23 @@ class Subscript : public Operator, public GpuOperator {
     int n;
     Part parts[kMaxDims];
   };
+
+  struct Worker : State {
+    CropStage stage;
+  };
+
+  // The same as a region of the input, if it takes neighbours only and each axis stays an axis.
+  static std::optional<Region> region(const Context& c) {
+    const Mapping& m = c.param<Mapping>();
+    if (c.out(0).shape.ndim != c.in(0).shape.ndim || m.n != c.in(0).shape.ndim) return std::nullopt;
+    Region r;
+    for (int i = 0; i < m.n; i++) {
+      if (m.parts[i].step != 1) return std::nullopt;
+      r.anchor.push(m.parts[i].first);
+      r.shape.push(m.parts[i].size);
+    }
+    return r;
+  }
 
   // Returns where the elements begin: indices are not axes of the output.
   static const void* add_axes(const Context& c, Gather& gather) {

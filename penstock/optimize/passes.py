@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
-from penstock.optimize.plan import Plan, Segment, Where, is_data
+from penstock.optimize.plan import Plan, Segment, Where, elements_of, is_data
 
 
 def reach(plan: Plan, extra: list[OpNode]) -> None:
@@ -32,11 +32,14 @@ def find_early(plan: Plan) -> None:
         node = waiting.pop()
         if node not in plan.early and not is_data(node):
             plan.early.add(node)
-            waiting += [s.source for s in node.sources()]
+            waiting += [s.source for s in elements_of(node)]  # of the others, the shape is known by then
 
 
 def cut_segments(plan: Plan) -> None:
-    """Readers, and what they depend on, wait for files apart from the rest; then CPU and GPU take turns."""
+    """Readers, and what they depend on, wait for files apart from the rest; then CPU and GPU take turns.
+
+    What looks at all samples of its inputs begins a new segment, where all of them are there.
+    """
     reading: set[OpNode] = set()
     waiting = [n for n in plan.nodes if n.op.io]
     while waiting:
@@ -44,18 +47,27 @@ def cut_segments(plan: Plan) -> None:
         if node not in reading:
             reading.add(node)
             waiting += [s.source for s in node.sources()]
+    round_of: dict[OpNode, int] = {}  # of reading
     turn: dict[OpNode, int] = {}  # odd: the GPU's
     for node in plan.nodes:
-        if is_data(node) or node in reading:
+        if is_data(node):
+            continue
+        if node in reading:
+            above = max((round_of.get(s.source, 0) for s in node.sources()), default=0)
+            round_of[node] = above + (node.op.batchwise and _is_read_at(node, round_of, above))
             continue
         above = max((_turn_after(s, turn.get(s.source, 0)) for s in node.sources()), default=0)
-        on_gpu = node.device != "cpu"
-        turn[node] = above + (above % 2 != on_gpu)
-    groups = {Where.IO: [[n] for n in plan.nodes if n in reading and not is_data(n)]}
-    if groups[Where.IO]:
-        plan.segments.append(Segment(groups[Where.IO], Where.IO))
+        above += above % 2 != (node.device != "cpu")
+        turn[node] = above + 2 * (node.op.batchwise and _is_read_at(node, turn, above))
+    for number in sorted(set(round_of.values())):
+        plan.segments.append(Segment([[n] for n in round_of if round_of[n] == number], Where.IO))
     for number in sorted(set(turn.values())):
         plan.segments.append(Segment([[n] for n in turn if turn[n] == number], Where.GPU if number % 2 else Where.CPU))
+
+
+def _is_read_at(node: OpNode, segment_of: dict[OpNode, int], segment: int) -> bool:
+    """Whether something that the node reads is made in this segment."""
+    return any(segment_of.get(s.source) == segment for s in node.sources())
 
 
 def _turn_after(data: DataNode, turn: int) -> int:
@@ -108,7 +120,7 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
         len(above.outputs) == 1
         and len(others) == 1
         and not plan.is_output(above)
-        and plan.consumers(above.outputs[0]) == [node]
+        and plan.readers(above.outputs[0]) == [node]
     )
 
 

@@ -38,6 +38,10 @@ class Plan:
         """The nodes that read this value, as input or argument."""
         return [n for n in self.nodes if any(s is data for s in n.sources())]
 
+    def readers(self, data: DataNode) -> list[OpNode]:
+        """Those of them that look at its elements, and not only at type and shape."""
+        return [n for n in self.consumers(data) if any(s is data for s in elements_of(n))]
+
     def is_output(self, node: OpNode) -> bool:
         """Whether the pipeline hands out one of this node's values."""
         return any(o.source is node for o in self.outputs)
@@ -46,3 +50,9 @@ class Plan:
 def is_data(node: OpNode) -> bool:
     """Whether the node is data and no work: a constant, or an input of the pipeline."""
     return node.op.external or isinstance(node.op, ConstantOp)
+
+
+def elements_of(node: OpNode) -> list[DataNode]:
+    """The values whose elements a node looks at."""
+    inputs = [data for i, data in enumerate(node.inputs) if i not in node.op.metadata_inputs]
+    return inputs + list(node.op.tensors.values())

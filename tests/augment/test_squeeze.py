@@ -21,6 +21,7 @@ LAYOUT = "FHWC"
 THIN = Samples(tuple(random_array((1, h, 1, 1)) for h in (3, 4, 5)), LAYOUT)
 PLANES = Samples(tuple(random_array((h, 2 * h)) for h in (3, 4, 5)), "HW")
 BARE = Samples(PLANES.arrays)
+HOLLOW = Samples(tuple(np.zeros((h, 0, h), np.int16) for h in (1, 4, 5)), "HWC")
 NUMBERS = per_sample([1.5, 2.5])
 
 
@@ -40,6 +41,10 @@ CASES = [
         axes=per_sample([(0, 2), (2, 3), (0, 3)]),
         differs="DALI wants the same layout for all samples",
     ),
+    case("squeeze", HOLLOW, reference=lambda x, axes: x[..., 0], axes=[2]),
+    case("squeeze", HOLLOW, reference=lambda x, axes: x[0, :, 0], axes=[0, 2]),
+    case("squeeze", THIN, reference=squeezed, axes=[]),
+    case("expand_dims", PLANES, reference=expanded, axes=[]),
     case("expand_dims", PLANES, reference=expanded, axes=[0]),
     case("expand_dims", PLANES, reference=expanded, axes=[0, 3], new_axis_names="FC"),
     case("expand_dims", PLANES, reference=expanded, axes=[3, 0], new_axis_names="CF"),
@@ -68,6 +73,11 @@ def run(make: Any, samples: Samples) -> Any:
 def test_squeeze_names_the_axis_that_it_cannot_take_out(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(OperatorError, match=f"squeeze: {problem}"):
         run(lambda x: fn.squeeze(x, **arguments), THIN)
+
+
+def test_squeeze_makes_no_elements_out_of_none() -> None:
+    with pytest.raises(OperatorError, match=r"axis 1 of \(4, 0, 4\) is not of extent 1"):
+        run(lambda x: fn.squeeze(x, axes=[1]), Samples(HOLLOW.arrays[1:]))
 
 
 def test_squeeze_takes_one_way_to_say_which() -> None:

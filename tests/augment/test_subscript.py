@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from penstock import Pipeline, types
+from penstock import Pipeline, fn, types
 from penstock.errors import ArgumentError, ArgumentTypeError, OperatorError
 from penstock.graph.constants import constant
 from penstock.graph.slicing import newaxis
@@ -162,6 +163,60 @@ def test_keys_that_are_refused() -> None:
         run((0,) * 13)
     with pytest.raises(ArgumentTypeError, match="one letter"):
         newaxis("NC")
+
+
+def of_photographs(folder: Path, key: Any, device: str) -> tuple[list[Array], list[Array], str]:
+    """The part of each photograph, turned round; the same part as it is; and the plan of the first."""
+    on_gpu = device == "mixed"
+    results, plans = [], []
+    for then in (lambda part: fn.flip(part, vertical=1), lambda part: part):
+        pipe = Pipeline(batch_size=4, num_threads=2, device_id=0 if on_gpu else None)
+        with pipe:
+            files, labels = fn.readers.file(file_root=str(folder))
+            x = fn.decoders.image(files, device=device)
+            pipe.set_outputs(then(x[key(labels)]))
+        pipe.build()
+        plans.append(pipe.explain())
+        (output,) = pipe.run()
+        results.append([np.array(a) for a in output.as_cpu().as_array()])
+    return results[0], results[1], plans[0]
+
+
+def windows(labels: Any) -> Any:
+    return k[10:-20, labels[0] : 300 + labels[0]]
+
+
+@pytest.mark.parametrize("device", ["cpu", "mixed"])
+@pytest.mark.parametrize(
+    ("key", "fused"),
+    [
+        (windows, True),
+        (lambda _: k[100:], True),
+        (lambda _: k[10:20, 30:40, :], True),
+        (lambda _: k[10:20, 30:40, ...], True),
+        (lambda _: k[10:20, ::2], False),
+        (lambda _: k[..., 1:], False),
+        (lambda _: k[:, :, 0:2], False),
+        (lambda _: k[newaxis("F"), 10:20], False),
+    ],
+)
+def test_rows_and_columns_are_cut_where_they_are_decoded(
+    photographs: Path, software_gpu: Any, monkeypatch: pytest.MonkeyPatch, key: Any, fused: bool, device: str
+) -> None:
+    turned, plain, plan = of_photographs(photographs, key, device)
+    assert ("_subscript → flip" in plan) == fused
+    monkeypatch.setenv("PENSTOCK_FUSE", "0")
+    turned_alone, plain_alone, _ = of_photographs(photographs, key, device)
+    for a, b in ((turned, turned_alone), (plain, plain_alone)):
+        for x, y in zip(a, b, strict=True):
+            np.testing.assert_array_equal(x, y, strict=True)
+
+
+def test_a_part_is_that_of_the_whole_picture(photographs: Path) -> None:
+    _, parts, _ = of_photographs(photographs, windows, "cpu")
+    _, wholes, _ = of_photographs(photographs, lambda _: (), "cpu")
+    for part, whole in zip(parts, wholes, strict=True):
+        assert any(np.array_equal(part, whole[10:-20, label : 300 + label]) for label in range(8))
 
 
 def test_parity_with_dali() -> None:

@@ -36,14 +36,19 @@ class CropMirrorNormalize(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
         ((2, 3, 30, 40), dtype('float16'))
     """
 
-    mean = arg([0.0], "Taken off each value: one number, or one per channel.", per_sample=True)
-    std = arg([1.0], "Divides each value: one number, or one per channel.", per_sample=True)
+    mean = arg([0.0], "Taken off each value: one number, or one per channel.", per_sample=True, aka=["means"])
+    std = arg([1.0], "Divides each value: one number, or one per channel.", per_sample=True, aka=["stddev", "sigma"])
     scale = arg(1.0, "Multiplies each value.")
     shift = arg(0.0, "Added to each value at last.")
-    mirror = arg(0, "Whether to flip left to right: 0 or another number.", per_sample=True)
+    mirror = arg(
+        0, "Whether to flip left to right: 0 or another number.", per_sample=True, aka=["flip", "hflip", "horizontal"]
+    )
     dtype = arg(types.FLOAT, "Type of the output.", choices=[types.FLOAT, types.FLOAT16, types.UINT8, types.INT8])
     output_layout = arg(
-        "CHW", "Axes of the output in order, a permutation of the input's; '': the input's.", kind="layout"
+        "CHW",
+        "Axes of the output in order, a permutation of the input's; '': the input's.",
+        kind="layout",
+        aka=["layout", "data_format"],
     )
     pad_output = arg(False, "Whether to add channels up to a power of two; they are 0, or `fill_values` with 'pad'.")
     out_of_bounds_policy = arg(

@@ -27,6 +27,8 @@ class Flip(Op):
         True
     """
 
-    horizontal = arg(1, "Whether to flip left to right: 0 or another number.", per_sample=True)
-    vertical = arg(0, "Whether to flip top to bottom: 0 or another number.", per_sample=True)
+    horizontal = arg(
+        1, "Whether to flip left to right: 0 or another number.", per_sample=True, aka=["hflip", "left_right"]
+    )
+    vertical = arg(0, "Whether to flip top to bottom: 0 or another number.", per_sample=True, aka=["vflip", "up_down"])
     depthwise = arg(0, "Whether to flip front to back, of volumes: 0 or another number.", per_sample=True)

@@ -29,7 +29,12 @@ class RandomResizedCrop(RandomCropOptions, ResampleArgs):
         [(224, 192, 3), (224, 192, 3)]
     """
 
-    size = arg(REQUIRED, "Extents of the output: (height, width), or one number for both.", kind="integers")
+    size = arg(
+        REQUIRED,
+        "Extents of the output: (height, width), or one number for both.",
+        kind="integers",
+        aka=["crop", "crop_size", "output_size"],
+    )
 
     def prepare(self) -> None:
         super().prepare()

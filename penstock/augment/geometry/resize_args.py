@@ -18,13 +18,19 @@ class ResampleArgs(Op):
 
     tiled = True
 
-    interp_type = arg(types.INTERP_LINEAR, "The filter for both enlarging and shrinking.", per_sample=True)
+    interp_type = arg(
+        types.INTERP_LINEAR,
+        "The filter for both enlarging and shrinking.",
+        per_sample=True,
+        aka=["interpolation", "resample", "filter"],
+    )
     mag_filter = arg(types.INTERP_LINEAR, "The filter for enlarging, instead of `interp_type`.", per_sample=True)
     min_filter = arg(types.INTERP_LINEAR, "The filter for shrinking, instead of `interp_type`.", per_sample=True)
     antialias = arg(
         True,
         "When shrinking, filters grow with the scale so that every input pixel counts; without, linear interpolation "
         "reads 2 pixels per axis. Nearest neighbour has none.",
+        aka=["antialiasing"],
     )
     dtype = arg(None, "Type of the output: the input's (the default) or FLOAT.", kind="dtype")
     minibatch_size = arg(32, "Pictures per kernel launch.", unused="pictures are resized one by one.")
@@ -44,12 +50,23 @@ class ResizeArgs(ResampleArgs):
         "all. 0: not given. Below 0: mirrored along that axis. Fractions are allowed, see `subpixel_scale`.",
         kind="numbers",
         per_sample=True,
+        aka=["output_size", "shape", "new_size"],
     )
-    resize_x = arg(0.0, "Width of the output, like one value of `size`.", per_sample=True)
-    resize_y = arg(0.0, "Height of the output, like one value of `size`.", per_sample=True)
-    resize_z = arg(0.0, "Depth of the output, of volumes, like one value of `size`.", per_sample=True)
-    resize_shorter = arg(0.0, "Length of the shorter side; the picture keeps its shape.", per_sample=True)
-    resize_longer = arg(0.0, "Length of the longer side; the picture keeps its shape.", per_sample=True)
+    resize_x = arg(0.0, "Width of the output, like one value of `size`.", per_sample=True, aka=["width", "w"])
+    resize_y = arg(0.0, "Height of the output, like one value of `size`.", per_sample=True, aka=["height", "h"])
+    resize_z = arg(0.0, "Depth of the output, of volumes, like one value of `size`.", per_sample=True, aka=["depth"])
+    resize_shorter = arg(
+        0.0,
+        "Length of the shorter side; the picture keeps its shape.",
+        per_sample=True,
+        aka=["shorter", "short_side", "shorter_side"],
+    )
+    resize_longer = arg(
+        0.0,
+        "Length of the longer side; the picture keeps its shape.",
+        per_sample=True,
+        aka=["longer", "long_side", "longer_side"],
+    )
     mode = arg(
         "default",
         "'default': extents that are not given follow from the others, so that the picture keeps its shape; "

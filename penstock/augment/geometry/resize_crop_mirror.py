@@ -7,7 +7,13 @@ from penstock.op import arg, op
 from penstock.windows import CropWindowArgs
 
 
-@op("resize_crop_mirror", kernel="resize_crop_mirror", contract="sampler", devices=["cpu", "gpu"])
+@op(
+    "resize_crop_mirror",
+    kernel="resize_crop_mirror",
+    contract="sampler",
+    devices=["cpu", "gpu"],
+    legacy=["fast_resize_crop_mirror"],
+)
 class ResizeCropMirror(CropWindowArgs, ResizeArgs):
     """Resizes, cuts a window out of the result, and mirrors that. Only what the window shows is computed.
 

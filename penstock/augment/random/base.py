@@ -20,4 +20,5 @@ class RandomOp(Op):
         "The output's shape. Default: that of the input which tells it, or else a single number.",
         kind="integers",
         per_sample=True,
+        aka=["size"],
     )

@@ -23,5 +23,7 @@ class CoinFlip(RandomOp):
         [1, 1, 1, 1]
     """
 
-    probability = arg(0.5, "Probability of a one; 0 or less: never, 1 or more: always.", per_sample=True)
+    probability = arg(
+        0.5, "Probability of a one; 0 or less: never, 1 or more: always.", per_sample=True, aka=["p", "prob"]
+    )
     dtype = arg(types.INT32, "Type of the output.")

@@ -23,6 +23,6 @@ class Normal(RandomOp):
         True
     """
 
-    mean = arg(0.0, "The mean.", per_sample=True)
-    stddev = arg(1.0, "The standard deviation.", per_sample=True)
+    mean = arg(0.0, "The mean.", per_sample=True, aka=["loc", "mu"])
+    stddev = arg(1.0, "The standard deviation.", per_sample=True, aka=["std", "sigma", "scale"])
     dtype = arg(types.FLOAT, "Type of the output.")

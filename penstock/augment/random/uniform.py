@@ -27,6 +27,11 @@ class Uniform(RandomOp):
         ((4, 2), True)
     """
 
-    range = arg([-1.0, 1.0], "The interval: its start, which is in it, and its end, which is not.", per_sample=True)
+    range = arg(
+        [-1.0, 1.0],
+        "The interval: its start, which is in it, and its end, which is not.",
+        per_sample=True,
+        aka=["low", "high", "min", "max", "interval"],
+    )
     values = arg(None, "Numbers to draw from instead; `range` has no effect then.", kind="numbers", per_sample=True)
     dtype = arg(types.FLOAT, "Type of the output.")

@@ -24,7 +24,7 @@ class Cast(Op):
         [0, 1, 0, 255]
     """
 
-    dtype = arg(REQUIRED, "Type of the output.", kind="dtype")
+    dtype = arg(REQUIRED, "Type of the output.", kind="dtype", aka=["type", "to", "output_dtype"])
 
 
 @op("cast_like", kernel="cast", contract="pixel", devices=["cpu", "gpu"], inputs=2)

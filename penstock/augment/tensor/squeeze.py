@@ -12,7 +12,7 @@ class Squeeze(Op):
     Input: a tensor of any type. Output: the same elements without these axes, in the shape as in the layout.
 
     Errors: ArgumentError if not just one of ``axes`` and ``axis_names`` is given; OperatorError if an axis is not
-    there, is named twice, or is not of extent 1.
+    there, is named twice, or is not of extent 1 (unless there are no elements, before and after).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -37,8 +37,7 @@ class Squeeze(Op):
 class ExpandDims(Op):
     """Puts in axes of extent 1. Nothing is copied.
 
-    Input: a tensor of any type. Output: the same elements with new axes; it has a layout only if ``new_axis_names``
-    are given.
+    Input: a tensor of any type. Output: the same elements with new axes, and a layout only if these have names.
 
     Errors: ArgumentError for axes that are negative or given twice, or a wrong number of names; OperatorError for axes
     beyond the output's last, or for names where the input has no layout.

@@ -29,6 +29,7 @@ class Transpose(Op):
         None,
         "The order: for each axis of the output, which one of the input it is. Default: reversed.",
         kind="integers",
+        aka=["axes", "order", "dims", "permutation"],
     )
     transpose_layout = arg(True, "Put the layout's names into the new order too; else they stay where they are.")
     output_layout = arg(None, "The output's layout.", kind="layout")

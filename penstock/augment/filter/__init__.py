@@ -1,0 +1,1 @@
+"""Filters: each pixel from those around it."""

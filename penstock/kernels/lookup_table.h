@@ -1,0 +1,174 @@
+// Each value as the index of a table.
+#pragma once
+
+#include "kernels/device/elements.h"
+#include "kernels/device/picture.h"
+
+namespace ps::device {
+
+// `table` has `size` entries, and one more behind them for all other values.
+template <class Out> struct LookupTable {
+  const void* table;
+  uint32_t size;
+  template <class In> PS_FN Out operator()(In v) const {
+    const auto index = uint64_t(int64_t(v));         // negative: a large one
+    return static_cast<const Out*>(table)[index < size ? uint32_t(index) : size];
+  }
+  template <class Up> PS_FN auto at(const Up& up, int x, int y, int c) const {
+    const auto in = up.at(x, y, c);
+    Vec<Out, Up::kChannels> out;
+    PS_UNROLL
+    for (int k = 0; k < Up::kChannels; k++) out[k] = (*this)(in[k]);
+    return out;
+  }
+};
+
+template <class In, class Out> struct LookUpElements {
+  const In* in;
+  Out* out;
+  LookupTable<Out> table;
+  PS_FN void element(int64_t i) const { out[i] = table(in[i]); }
+};
+
+}  // namespace ps::device
+
+#if PS_HOST
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/convert.h"
+#include "gpu/operator.h"
+#include "gpu/resident.h"
+#include "kernels/lookup_bytes.h"
+
+namespace ps {
+
+class LookupTable : public RowOperator, public StageOperator {
+ public:
+  explicit LookupTable(const Spec& s) : dtype_(s.dtype("dtype", DType::f32)), device_id_(int(s.integer("device_id"))) {
+    const ArgValue *keys = s.find("keys"), *values = s.find("values");
+    const size_t count = keys && values ? keys->integers.size() : 0;
+    size_ = 256;                                     // so that no byte is beyond it
+    for (size_t i = 0; i < count; i++) size_ = std::max(size_, uint32_t(keys->integers[i]) + 1);
+    std::vector<float> table(size_ + 1, float(s.number("default_value")));
+    for (size_t i = 0; i < count; i++) table[size_t(keys->integers[i])] = float(values->numbers[i]);
+    table_.resize(table.size() * size_of(dtype_));
+    converter(DType::f32, dtype_)(table.data(), table_.data(), table.size());
+  }
+
+  void setup(const Context& c) const override {
+    const Tensor& in = c.in(0);
+    Tensor& out = c.out(0);
+    out.dtype = dtype_;
+    out.shape = in.shape;
+    out.layout = in.layout;
+    if (in.dtype == DType::boolean || is_float(in.dtype) || size_of(in.dtype) == 0)
+      fail(ErrorKind::type, std::string("the input is ") + name_of(in.dtype) + ": expected integers");
+  }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    loop(in.dtype)(table_.data(), size_, in.data, out.data, size_t(in.shape.volume()));
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Shape& s = c.in(0).shape;
+    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+  }
+  RowStage* begin(const Context& c) const override {
+    Stage& stage = c.st<Worker>().stage;
+    stage.in = format(c.in(0));
+    stage.out = format(c.out(0));
+    stage.table = table_.data();
+    stage.size = size_;
+    stage.loop = loop(stage.in.dtype);
+    return &stage;
+  }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  bool fits_stage(const Context&) const override { return true; }
+  Functor stage(const Context&) const override {
+    using Table = device::LookupTable<uint8_t>;
+    return {"ps::device::LookupTable<" + gpu::cpp_type(dtype_) + ">", kHeader, sizeof(Table), alignof(Table)};
+  }
+  void fill_stage(const Context&, void* functor) const override {
+    *static_cast<device::LookupTable<uint8_t>*>(functor) = on_gpu();
+  }
+  bool one_to_one() const override { return true; }
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    using Job = device::LookUpElements<uint8_t, uint8_t>;          // of any types the same fields
+    const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(dtype_);
+    r.elements({"ps::device::LookUpElements<" + types + ">", kHeader, sizeof(Job), alignof(Job)},
+               [&](const Context& c, void* job) {
+                 *static_cast<Job*>(job) = {c.in(0).as<uint8_t>(), c.out(0).as<uint8_t>(), on_gpu()};
+                 return c.in(0).shape.volume();
+               });
+  }
+
+ private:
+  static constexpr const char* kHeader = "kernels/lookup_table.h";
+  using Loop = void (*)(const uint8_t* table, uint32_t size, const void* from, void* to, size_t n);
+
+  struct Stage : RowStage {
+    const uint8_t* table = nullptr;
+    uint32_t size = 0;
+    Loop loop = nullptr;
+    size_t count = 0;                                // elements of a row
+    std::vector<uint8_t> row;
+
+    Window demand(const Window& w) override {
+      count = size_t(w.width()) * size_t(out.channels);
+      row.resize(count * size_of(out.dtype) + kRowSlack);
+      return w;
+    }
+    void push(int64_t y, const void* from) override {
+      void* to = next->place(y);
+      if (!to) to = row.data();
+      loop(table, size, from, to, count);
+      next->push(y, to);
+    }
+  };
+  struct Worker : State {
+    Stage stage;
+  };
+
+  device::LookupTable<uint8_t> on_gpu() const { return {resident_.address(device_id_, table_), size_}; }
+
+  // Entries only move, so their size is all that counts.
+  Loop loop(DType in) const {
+    return visit(in, [&](auto from) {
+      return visit_size(size_of(dtype_), [](auto to) -> Loop { return look_up<typename decltype(from)::type,
+                                                                               typename decltype(to)::type>; });
+    });
+  }
+  template <class In, class Out>
+  static void look_up(const uint8_t* table, uint32_t size, const void* from, void* to, size_t n) {
+    const In* __restrict in = static_cast<const In*>(from);
+    Out* __restrict out = static_cast<Out*>(to);
+    const Out* __restrict entries = reinterpret_cast<const Out*>(table);
+    if constexpr (std::is_same_v<In, uint8_t>) {
+      size_t i = 0;
+      if constexpr (sizeof(Out) == 1) i = look_up_bytes(entries, in, out, n);
+      for (; i < n; i++) out[i] = entries[in[i]];
+    } else if constexpr (!detail::is_real<In>) {
+      const device::LookupTable<Out> found{entries, size};
+      for (size_t i = 0; i < n; i++) out[i] = found(in[i]);
+    }
+  }
+
+  DType dtype_;
+  int device_id_;
+  uint32_t size_;
+  std::vector<uint8_t> table_;                       // entries of the output's type
+  gpu::Resident resident_;
+};
+
+PS_OPERATOR("lookup_table", LookupTable)
+
+}  // namespace ps
+
+#endif  // PS_HOST

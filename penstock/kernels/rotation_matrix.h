@@ -1,0 +1,33 @@
+// Matrices of rotations.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "core/error.h"
+
+namespace ps {
+
+inline float in_radians(float degrees) { return degrees * (std::numbers::pi_v<float> / 180); }
+
+// Of the plane: two rows.
+inline void rotation_matrix(float angle, float* m) {
+  const float c = std::cos(angle), s = std::sin(angle);
+  m[0] = c, m[1] = -s, m[2] = s, m[3] = c;
+}
+
+// About an axis of space, of any length: three rows, by Rodrigues' formula.
+inline void rotation_matrix(float angle, const float* axis, float* m) {
+  const float length = std::sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+  if (!(length > 0) || !std::isfinite(length))
+    fail(ErrorKind::argument, "axis is no direction: (" + std::to_string(axis[0]) + ", " + std::to_string(axis[1]) +
+                                  ", " + std::to_string(axis[2]) + ")");
+  const float scale = 1 / length, x = axis[0] * scale, y = axis[1] * scale, z = axis[2] * scale;
+  const float c = std::cos(angle), s = std::sin(angle), rest = 1 - c;
+  m[0] = x * x + (1 - x * x) * c, m[1] = x * y * rest - z * s, m[2] = x * z * rest + y * s;
+  m[3] = x * y * rest + z * s, m[4] = y * y + (1 - y * y) * c, m[5] = y * z * rest - x * s;
+  m[6] = x * z * rest - y * s, m[7] = y * z * rest + x * s, m[8] = z * z + (1 - z * z) * c;
+}
+
+}  // namespace ps
