@@ -1,4 +1,4 @@
-"""The memory of GPUs, by the names that DALI has for it.
+"""The memory of GPUs, by the names that DALI has for it; the limit on decoded pixels; and tensors.
 
 All pipelines of a process share one pool of device memory and one of page-locked host memory per GPU. They keep what
 they once got, since asking the driver for memory stops the GPU. ``PENSTOCK_DEVICE_MEMORY`` and
@@ -10,9 +10,20 @@ can't help.
 from __future__ import annotations
 
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.run import gpu
+from penstock.run import codecs, gpu
+from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
-__all__ = ["PreallocateDeviceMemory", "PreallocatePinnedMemory", "ReleaseUnusedMemory"]
+__all__ = [
+    "PreallocateDeviceMemory",
+    "PreallocatePinnedMemory",
+    "ReleaseUnusedMemory",
+    "TensorCPU",
+    "TensorGPU",
+    "TensorListCPU",
+    "TensorListGPU",
+    "max_decoded_pixels",
+    "set_max_decoded_pixels",
+]
 
 
 def ReleaseUnusedMemory() -> None:  # noqa: N802  # DALI's names
@@ -41,10 +52,38 @@ def PreallocatePinnedMemory(bytes: int, device_id: int = 0) -> None:  # noqa: N8
     gpu.preallocate(device_id, pinned_bytes=_size("PreallocatePinnedMemory", bytes))
 
 
-def _size(function: str, value: object) -> int:
+def set_max_decoded_pixels(pixels: int | None) -> None:
+    """Limits how many pixels (width times height, as stored) a picture may have, in pipelines built from now on.
+
+    A file of some bytes can claim any size, and memory for it is taken before the first pixel is there: what is larger
+    is a DecodeError instead. Of pixels with more than 4 channels each 4 count as one. None goes back to the
+    environment's ``PENSTOCK_MAX_PIXELS``, or where that is not set to 2**29. Raises ArgumentError for less than 1.
+
+    Example:
+        >>> from penstock import backend
+        >>> backend.set_max_decoded_pixels(100_000_000)
+        >>> backend.max_decoded_pixels()
+        100000000
+        >>> backend.set_max_decoded_pixels(None)
+    """
+    if pixels is None:
+        codecs.set_max_pixels(0)
+        return
+    limit = _size("set_max_decoded_pixels", pixels, "pixels")
+    if limit < 1:
+        raise ArgumentError(f"set_max_decoded_pixels: pixels={pixels!r}: expected 1 or more, or None")
+    codecs.set_max_pixels(min(limit, 2**62))
+
+
+def max_decoded_pixels() -> int:
+    """The limit that `set_max_decoded_pixels` or the environment set."""
+    return codecs.max_pixels()
+
+
+def _size(function: str, value: object, argument: str = "bytes") -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(f"{function}: bytes={value!r}: expected a whole number")
+        raise ArgumentTypeError(f"{function}: {argument}={value!r}: expected a whole number")
     size = int(value.__index__())
     if size < 0:
-        raise ArgumentError(f"{function}: bytes={value!r}: expected 0 or more")
+        raise ArgumentError(f"{function}: {argument}={value!r}: expected 0 or more")
     return size

@@ -23,7 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-PACKAGES = ["cmake", "g++", "libjpeg62-turbo-dev", "libpng-dev", "ninja-build", "python3-venv", "zlib1g-dev"]
+PACKAGES = [
+    "cmake", "g++", "libjpeg62-turbo-dev", "libopenjp2-7-dev", "libpng-dev", "libtiff-dev", "libwebp-dev",
+    "ninja-build", "python3-venv", "zlib1g-dev",
+]  # fmt: skip
 
 
 @contextmanager

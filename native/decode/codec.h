@@ -19,7 +19,7 @@ struct PictureRequest {
 class PictureReader {
  public:
   virtual ~PictureReader() = default;
-  // Pushes the window's rows, interleaved, UINT8, or UINT16 (native byte order) where info.bits is above 8.
+  // Pushes the window's rows, interleaved, of info.stored_type() in native byte order and at its full scale.
   virtual void read(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
                     RowSink& sink) = 0;
 };
@@ -31,9 +31,10 @@ struct Codec {
   std::unique_ptr<PictureReader> (*make)();
 };
 
-extern const Codec jpeg_codec;
-extern const Codec png_codec;
+extern const Codec bmp_codec, jpeg_codec, jpeg2000_codec, png_codec, pnm_codec, tiff_codec, webp_codec;
 
+inline uint32_t le16(const uint8_t* p) { return uint32_t(p[1]) << 8 | p[0]; }
+inline uint32_t le32(const uint8_t* p) { return le16(p + 2) << 16 | le16(p); }
 inline uint32_t be16(const uint8_t* p) { return uint32_t(p[0]) << 8 | p[1]; }
 inline uint32_t be32(const uint8_t* p) { return be16(p) << 16 | be16(p + 2); }
 

@@ -16,6 +16,12 @@ template <class T> constexpr double full_scale() {
   else return double(std::numeric_limits<T>::max());
 }
 
+// What a file's float is to an integer's full scale: nothing beyond it, and not-a-number is black.
+template <class T> T within_scale(T v) {
+  if constexpr (std::is_floating_point_v<T>) return std::min(std::max(T(0), v), T(1));
+  else return v;
+}
+
 // The nearest T to a value that is at least 0.
 template <class T> T store(double v) {
   if constexpr (std::is_floating_point_v<T>) return T(v);
@@ -26,9 +32,9 @@ template <class From, class To> To rescale(From v) {
   if constexpr (std::is_same_v<From, To>) return v;
   else if constexpr (std::is_floating_point_v<To>) return To(v) * To(1 / full_scale<From>());
   // 32-bit integers come from a float: more digits than the file's 8 or 16 bits would be made up anyway.
-  else if constexpr (sizeof(To) == 4) return store<To>(double(float(v) * float(1 / full_scale<From>())) * 0x1p32 *
-                                                       (std::is_signed_v<To> ? 0.5 : 1));
-  else return store<To>(double(v) * (full_scale<To>() / full_scale<From>()));
+  else if constexpr (sizeof(To) == 4) return store<To>(double(float(within_scale(v)) * float(1 / full_scale<From>())) *
+                                                       (std::is_signed_v<To> ? 0x1p31 : 0x1p32));
+  else return store<To>(double(within_scale(v)) * (full_scale<To>() / full_scale<From>()));
 }
 
 template <class From, class To> void rescale_row(const void* from, void* to, int64_t values) {
@@ -50,7 +56,8 @@ template <class From, class To> void ycbcr_row(const void* from, void* to, int64
   const From* f = static_cast<const From*>(from);
   To* t = static_cast<To*>(to);
   for (int64_t i = 0; i < values; i += 3) {
-    const float r = float(f[i]) * scale, g = float(f[i + 1]) * scale, b = float(f[i + 2]) * scale;
+    const auto scaled = [&](From v) { return float(whole ? within_scale(v) : v) * scale; };
+    const float r = scaled(f[i]), g = scaled(f[i + 1]), b = scaled(f[i + 2]);
     for (int c = 0; c < 3; c++) {
       const float* k = kYcbcr[c];
       const float v = k[0] * r + k[1] * g + k[2] * b + k[3] * base;
@@ -80,7 +87,9 @@ template <class From> auto pick(DType to, bool to_ycbcr) -> void (*)(const void*
 void PixelConverter::begin(int64_t width, int channels, DType from, DType to, bool to_ycbcr, RowSink& sink) {
   sink_ = &sink;
   values_ = width * channels;
-  convert_ = from == DType::u8 ? pick<uint8_t>(to, to_ycbcr) : pick<uint16_t>(to, to_ycbcr);
+  convert_ = from == DType::u8    ? pick<uint8_t>(to, to_ycbcr)
+             : from == DType::u16 ? pick<uint16_t>(to, to_ycbcr)
+                                  : pick<float>(to, to_ycbcr);
   const size_t bytes = size_t(values_) * size_of(to) + kRowSlack;
   if (row_.size() < bytes) row_.resize(bytes);
 }

@@ -14,7 +14,7 @@ enum class ImageType : int { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any = 4 };
 // Row by row: the type (full scale to full scale), and RGB to YCbCr (ITU-R BT.601, luma 16..235, as in video).
 class PixelConverter : public RowSink {
  public:
-  // Pixels of type `from` (UINT8 or UINT16) arrive; `width` and `channels` are those of the rows.
+  // Pixels of type `from` (UINT8, UINT16 or FLOAT) arrive; `width` and `channels` are those of the rows.
   void begin(int64_t width, int channels, DType from, DType to, bool to_ycbcr, RowSink& sink);
   static bool needed(DType from, DType to, bool to_ycbcr) { return to_ycbcr || from != to; }
   void push(int64_t y, const void* row) override;

@@ -1,15 +1,14 @@
-// Pixels that another library has decoded, for the conversions that all formats share.
+// Pixels that are decoded already, in memory, for the conversions that all formats share.
 #pragma once
 
-#include "decode/codec.h"
+#include "decode/channels.h"
 
 namespace ps {
 
 class DecodedPixels : public PictureReader {
  public:
   // Interleaved, without gaps: `window` of the stored picture, with so many channels. As the reader's ImageInfo says,
-  // UINT8, or UINT16 for more than 8 bits, with numbers of just so many bits. Colours, if any, are RGB. The memory has
-  // kRowSlack bytes behind it.
+  // UINT8, or UINT16 for more than 8 bits, with numbers of just so many bits. Colours, if any, are RGB.
   DecodedPixels(const uint8_t* data, const Window& window, int channels)
       : data_(data), window_(window), channels_(channels) {}
   // `data` and `size` are not looked at. Numbers are brought to full scale of their type.

@@ -1,5 +1,6 @@
 #include "decode/image.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
@@ -10,11 +11,13 @@ namespace ps {
 namespace {
 
 // The first whose sniff() agrees is it.
-constexpr const Codec* kCodecs[] = {&jpeg_codec, &png_codec};
+constexpr const Codec* kCodecs[] = {&jpeg_codec, &png_codec,      &webp_codec, &tiff_codec,
+                                   &bmp_codec,  &jpeg2000_codec, &pnm_codec};
 
 std::string known_formats() {
   std::string names;
-  for (const Codec* c : kCodecs) names += (names.empty() ? "" : " or ") + std::string(c->name);
+  for (const Codec* c : kCodecs)
+    names += (names.empty() ? "" : c == kCodecs[std::size(kCodecs) - 1] ? " or " : ", ") + std::string(c->name);
   return names;
 }
 
@@ -45,9 +48,12 @@ ImageInfo peek(const uint8_t* data, size_t size) {
 }
 
 void check_size(const ImageInfo& info, int64_t max_pixels) {
-  if (info.height > max_pixels / info.width)
-    fail(ErrorKind::decode, "the picture has " + std::to_string(info.width) + " x " + std::to_string(info.height) +
-         " pixels, more than the limit of " + std::to_string(max_pixels) + " (PENSTOCK_MAX_PIXELS)");
+  const int64_t per_pixel = std::max(1, (info.channels + 3) / 4);
+  if (info.height <= max_pixels / per_pixel / info.width) return;
+  fail(ErrorKind::decode, "the picture has " + std::to_string(info.width) + " x " + std::to_string(info.height) +
+       " pixels" + (per_pixel > 1 ? " of " + std::to_string(info.channels) + " channels" : "") +
+       ", more than the limit of " + std::to_string(max_pixels) +
+       " (set by penstock.backend.set_max_decoded_pixels or PENSTOCK_MAX_PIXELS)");
 }
 
 RowFormat output_format(const ImageInfo& info, const DecodeOptions& options) {
@@ -79,7 +85,7 @@ void ImageDecoder::decode(PictureReader& codec, const uint8_t* data, size_t size
   if (window.width() <= 0 || window.height() <= 0) return;
   const Orientation orientation(options.orientation(info));
   const bool to_ycbcr = options.type == ImageType::ycbcr;
-  const DType stored = info.bits > 8 ? DType::u16 : DType::u8;
+  const DType stored = info.stored_type();
   RowFormat format = output_format(info, options);
   format.dtype = stored;
 

@@ -20,8 +20,10 @@ struct ImageInfo {
   const Codec* codec = nullptr;
   int64_t width = 0, height = 0;
   int channels = 0;               // of the picture: 3 where a palette is stored, 4 for CMYK
-  int bits = 8;                   // of one channel's numbers, after a palette is looked up
+  int bits = 8;                   // of one channel's numbers, after a palette is looked up; 32: they are FLOAT
   int orientation = 1;            // EXIF: 1 (upright) to 8
+
+  DType stored_type() const { return bits > 16 ? DType::f32 : bits > 8 ? DType::u16 : DType::u8; }
 };
 
 struct DecodeOptions {
@@ -30,13 +32,14 @@ struct DecodeOptions {
   bool adjust_orientation = true;
   bool fancy_upsampling = true;   // JPEG: interpolated chroma; false: repeated
   bool fast_idct = false;         // JPEG: libjpeg's less exact inverse DCT
-  int64_t max_pixels = int64_t(1) << 29;   // of the stored picture: guards against headers that lie
+  int64_t max_pixels = int64_t(1) << 29;   // see decode/limit.h
 
   int orientation(const ImageInfo& i) const { return adjust_orientation ? i.orientation : 1; }
 };
 
 // Throws Error(decode): not a known format, a broken header, larger than options permit.
 ImageInfo peek(const uint8_t* data, size_t size);
+// Of pixels with more than 4 channels each 4 count as one.
 void check_size(const ImageInfo& info, int64_t max_pixels);
 
 // Of the whole picture as decode() gives it: size after rotation, channels and type as asked for.

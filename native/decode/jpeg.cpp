@@ -1,11 +1,13 @@
-// JPEG: the header, and the choice between the decoder of our own and libjpeg.
+// JPEG: the header, and the choice between the decoders of our own and libjpeg.
 #include "decode/jpeg.h"
 
 #include <cstring>
 
 #include "core/error.h"
+#include "decode/decoded.h"
 #include "decode/exif.h"
 #include "decode/jpeg/decoder.h"
+#include "decode/jpeg/lossless.h"
 
 namespace ps {
 namespace {
@@ -79,7 +81,9 @@ class JpegReader : public PictureReader {
   void read(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
             RowSink& sink) override {
     Resume resume(sink);
-    if (!request.fast_idct && jpeg::parse(data, size, header_) && header_.supported &&
+    const bool parsed = jpeg::parse(data, size, header_);
+    if (parsed && header_.lossless) return read_lossless(data, size, info, request, sink);
+    if (parsed && !request.fast_idct && header_.supported &&
         header_.width == info.width && header_.height == info.height &&
         decoder_.decode(data, size, header_, request.window, color_of(request.type, header_),
                         request.fancy_upsampling, resume) == jpeg::Status::ok)
@@ -88,9 +92,26 @@ class JpegReader : public PictureReader {
   }
 
  private:
+  void read_lossless(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
+                     RowSink& sink) {
+    if (!lossless_) lossless_ = std::make_unique<jpeg::LosslessDecoder>();
+    lossless_->decode(data, size, request.window.y1);
+    if (lossless_->width() != info.width || lossless_->components() != info.channels)
+      fail(ErrorKind::decode, "this JPEG cannot be decoded: its headers contradict each other");
+    const uint16_t* pixels = lossless_->pixels();
+    const auto* bytes = reinterpret_cast<const uint8_t*>(pixels);
+    if (info.bits <= 8) {
+      bytes_.assign(pixels, pixels + info.width * request.window.y1 * info.channels);
+      bytes = bytes_.data();
+    }
+    DecodedPixels(bytes, {0, 0, info.width, request.window.y1}, info.channels).read(data, size, info, request, sink);
+  }
+
   jpeg::Header header_;
   jpeg::Decoder decoder_;
   LibJpeg library_;
+  std::unique_ptr<jpeg::LosslessDecoder> lossless_;
+  std::vector<uint8_t> bytes_;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ class LibJpeg {
 
  private:
   struct State;
+  void create();
   std::unique_ptr<State> state_;
 };
 

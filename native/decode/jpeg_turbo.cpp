@@ -91,8 +91,13 @@ struct LibJpeg::State {
   }
 };
 
-LibJpeg::LibJpeg() : state_(std::make_unique<State>()) {
+LibJpeg::LibJpeg() : state_(std::make_unique<State>()) {}
+LibJpeg::~LibJpeg() { jpeg_destroy_decompress(&state_->c); }
+
+// Anew for every picture: libjpeg keeps tables, and a broken file without its own would be decoded by another's.
+void LibJpeg::create() {
   State& s = *state_;
+  jpeg_destroy_decompress(&s.c);   // with whatever an earlier picture, or the sink by throwing, left unfinished
   s.c.err = jpeg_std_error(&s.error.base);
   s.error.base.error_exit = on_error;
   s.error.base.emit_message = on_message;
@@ -105,8 +110,6 @@ LibJpeg::LibJpeg() : state_(std::make_unique<State>()) {
   s.source.term_source = source_nothing;
   s.progress.progress_monitor = on_progress;
 }
-
-LibJpeg::~LibJpeg() { jpeg_destroy_decompress(&state_->c); }
 
 void LibJpeg::State::start(const uint8_t* data, size_t size, const PictureRequest& request) {
   source.next_input_byte = data;
@@ -149,8 +152,8 @@ void LibJpeg::State::pass_rows(const PictureRequest& request, RowSink& sink) {
 }
 
 void LibJpeg::read(const uint8_t* data, size_t size, const PictureRequest& request, RowSink& sink) {
+  create();
   State& s = *state_;
-  jpeg_abort_decompress(&s.c);   // whatever an earlier picture, or the sink by throwing, left unfinished
   if (setjmp(s.error.escape)) fail(ErrorKind::decode, std::string("this JPEG cannot be decoded: ") + s.error.message);
   s.start(data, size, request);
   s.pass_rows(request, sink);

@@ -106,6 +106,8 @@ class PngReader : public PictureReader {
 void PngReader::start(const ImageInfo& info, const PictureRequest& request) {
   png_set_read_fn(png_, &input_, take);
   png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);      // check_size() has its say on that
+  // Texts, profiles and the like, of any length that a file claims, are neither kept nor unpacked.
+  png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png_, info_);
   const int type = png_get_color_type(png_, info_);
   const bool colour = type & PNG_COLOR_MASK_COLOR, alpha = type & PNG_COLOR_MASK_ALPHA;
@@ -127,6 +129,9 @@ void PngReader::pass_rows(const ImageInfo& info, const PictureRequest& request, 
   const Window& w = request.window;
   const size_t bytes = info.bits == 16 ? 2 : 1, pixel = bytes * size_t(channels_), stride = pixel * size_t(info.width);
   row_.resize(std::max(row_.size(), bytes * size_t(w.width()) + kRowSlack));
+  // Deflate makes at most 1032 bytes of one: a file as short as that must not make us take memory for its picture.
+  if (size_t(info.width) * size_t(info.height) / 8 / 1032 > input_.left)
+    png_error(png_, "the file ends too early (it is truncated)");
   // An interlaced picture is there only when its last pass is.
   const size_t rows = passes_ > 1 ? size_t(info.height) : 1;
   picture_.resize(std::max(picture_.size(), stride * rows + kRowSlack));

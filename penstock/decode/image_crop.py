@@ -13,6 +13,7 @@ from penstock.windows import CropWindowArgs
     contract="source",
     devices=["cpu", "mixed"],
     legacy=["image_decoder_crop", "experimental.decoders.image_crop"],
+    legacy_classes=["HostDecoderCrop", "nvJPEGDecoderCrop"],
 )
 class ImageCrop(CropWindowArgs, ImageOptions):
     """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `crop`.

@@ -13,6 +13,7 @@ from penstock.op import op
     contract="source",
     devices=["cpu", "mixed"],
     legacy=["image_decoder_random_crop", "experimental.decoders.image_random_crop"],
+    legacy_classes=["HostDecoderRandomCrop", "nvJPEGDecoderRandomCrop"],
 )
 class ImageRandomCrop(RandomCropOptions, ImageOptions):
     """Decodes a random window of each picture and no more than it needs: the crop of Inception-style training.

@@ -14,6 +14,7 @@ from penstock.windows import SliceWindowArgs
     devices=["cpu", "mixed"],
     inputs=(1, 3),
     legacy=["image_decoder_slice", "experimental.decoders.image_slice"],
+    legacy_classes=["HostDecoderSlice", "nvJPEGDecoderSlice"],
 )
 class ImageSlice(SliceWindowArgs, ImageOptions):
     """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `slice`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock import types
 from penstock.op import Op, arg
+from penstock.read.on_error import Tolerant
 
 _GPU = "memory is found as it is needed"
 _CACHE = "it is a cache on the GPU"
@@ -14,12 +15,16 @@ PICTURE_DTYPES = (
 )  # fmt: skip
 
 
-class ImageOptions(Op):
+class ImageOptions(Tolerant):
     """What to make of a file's pixels."""
 
     setup_reads = (0,)
 
-    output_type = arg(types.RGB, "Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to 235) or ANY_DATA, as stored.")
+    output_type = arg(
+        types.RGB,
+        "Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to 235) or ANY_DATA, as stored.",
+        aka=["image_type", "color_mode", "color_space", "format"],
+    )
     dtype = arg(
         types.UINT8, "Type of the pixels; full scale is mapped to full scale, FLOAT's to 1.", choices=PICTURE_DTYPES
     )

@@ -10,9 +10,13 @@ class RandomCropOptions(Op):
 
     random = True
 
-    random_area = arg([0.08, 1.0], "Least and largest area of the window, as shares of the picture's.")
-    random_aspect_ratio = arg([3 / 4, 4 / 3], "Least and largest width / height of the window.")
-    num_attempts = arg(10, "How often a window may be drawn that does not fit.")
+    random_area = arg(
+        [0.08, 1.0], "Least and largest area of the window, as shares of the picture's.", aka=["scale", "area"]
+    )
+    random_aspect_ratio = arg(
+        [3 / 4, 4 / 3], "Least and largest width / height of the window.", aka=["ratio", "aspect_ratio"]
+    )
+    num_attempts = arg(10, "How often a window may be drawn that does not fit.", aka=["attempts", "max_attempts"])
 
     def prepare(self) -> None:
         super().prepare()

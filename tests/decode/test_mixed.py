@@ -23,8 +23,11 @@ from PIL import Image
 from penstock import fn, pipeline_def, types
 from penstock.errors import DecodeError
 from penstock.run import gpu, libraries
+from tests.decode import formats
 from tests.decode.pictures import Array, Window, decode, jpeg, png, smooth, write
+from tests.decode.test_formats import FILES as FORMATS
 
+ROOT = Path(__file__).resolve().parents[2]
 RANDOM = np.random.default_rng(11)
 JPEGS = {
     "4:4:4": jpeg(smooth(RANDOM, 140, 91), subsampling="4:4:4"),
@@ -179,7 +182,7 @@ def test_two_decoders_and_two_pipelines_share_what_nvjpeg_keeps(tmp_path: Path, 
 
 
 BROKEN = {
-    "no picture": (b"hello, world", "not a JPEG or PNG picture"),
+    "no picture": (b"hello, world", "not a JPEG, .* or PNM picture"),
     "cut off": (JPEGS["more 4:2:0"][:4000], "ends too early"),
     "empty": (b"", "empty"),
 }
@@ -214,15 +217,26 @@ def test_what_nvjpeg_refuses_the_cpu_decodes(
         assert_alike(ours, decode(tmp_path, files, make, **arguments))
 
 
-def test_without_nvjpeg_a_warning_says_what_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (("nvjpeg",), "nvJPEG was not found, so .* decodes JPEG on the CPU, .* pip install 'penstock.cuda13.'"),
+        (("nvimgcodec",), "nvImageCodec was not found, so .* decodes JPEG 2000, TIFF and lossless JPEG on the CPU, "),
+        (("nvjpeg", "nvimgcodec"), "nvJPEG and nvImageCodec were not found, "),
+    ],
+    ids=["nvJPEG", "nvImageCodec", "both"],
+)
+def test_a_warning_says_what_brings_the_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], message: str
+) -> None:
     """Once in a process, and not for those who ask for the CPU."""
-    monkeypatch.setattr(libraries, "found", lambda name: False)
-    gpu._warn_without_nvjpeg.cache_clear()
+    monkeypatch.setattr(libraries, "found", lambda name: name not in missing)
+    gpu._warn_without_libraries.cache_clear()
     files = [JPEGS["4:4:4"]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         decode_mixed(tmp_path, files, hw_decoder_load=0.0)
-    with pytest.warns(UserWarning, match="nvJPEG was not found, .* pip install 'penstock.cuda13.'"):
+    with pytest.warns(UserWarning, match=message):
         decode_mixed(tmp_path, files)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -232,35 +246,37 @@ def test_without_nvjpeg_a_warning_says_what_brings_it(tmp_path: Path, monkeypatc
 MISSING = """
 import sys, warnings
 import numpy as np
-from penstock import fn, pipeline_def
-from penstock.errors import DeviceError
+import penstock.run.libraries
+from penstock import fn, pipeline_def, types
 
-@pipeline_def(batch_size=1, num_threads=1, device_id=0)
-def pipeline(name):
-    return fn.decoders.image(fn.readers.file(files=[name])[0], device="mixed")
+penstock.run.libraries.found = lambda name: False
+
+@pipeline_def(batch_size=len(sys.argv) - 1, num_threads=2, device_id=0)
+def pipeline(device):
+    return fn.decoders.image(fn.readers.file(files=sys.argv[1:])[0], device=device, jpeg_fancy_upsampling=True)
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    (out,) = pipeline(sys.argv[1]).run()
-print([str(w.message)[:21] for w in caught], np.asarray(out.as_cpu().at(0)).shape)
-try:
-    pipeline(sys.argv[2]).run()
-except DeviceError as e:
-    print("nvImageCodec was not found: `pip install penstock[cuda13]`" in str(e), sys.argv[2] in str(e))
+    for _ in range(2):
+        (mixed,) = pipeline("mixed").run()
+print([str(w.message)[:27] for w in caught])
+(cpu,) = pipeline("cpu").run()
+mixed = mixed.as_cpu()
+print([np.array_equal(mixed.at(i), cpu.at(i)) for i in range(len(cpu))])
 """
 
 
-def test_without_the_libraries(tmp_path: Path, software_gpu: dict[str, str]) -> None:
-    """The CPU decodes what it can; the rest is an error that says what to install."""
+def test_without_the_libraries_the_cpu_decodes(tmp_path: Path, software_gpu: dict[str, str]) -> None:
     if any(has_library(f"lib{name}.so.{n}") for name, n in (("nvjpeg", 13), ("nvjpeg", 12), ("nvimgcodec", 0))):
         pytest.skip("the system has them")
-    names = write(tmp_path, [JPEGS["4:2:2"], tiff(RANDOM.integers(0, 256, (5, 6, 3), np.uint8))])
+    names = ["tiff", "jp2", "j2k", "lossless jpeg 16", "tiff 1", "tiff planar tiles", "bmp 24", "webp"]
+    files = write(tmp_path, [JPEGS["4:2:2"], *(FORMATS[name][0] for name in names), JPEGS["turned"]])
     nowhere = {"PENSTOCK_NVJPEG": str(tmp_path / "none"), "PENSTOCK_NVIMGCODEC": str(tmp_path / "none")}
-    code = "import penstock.run.libraries as l; l.found = lambda name: False\n" + MISSING
     done = subprocess.run(
-        [sys.executable, "-c", code, *names], env={**os.environ, **nowhere}, capture_output=True, text=True, timeout=300
-    )
-    assert done.stdout.splitlines() == ["['nvJPEG was not found,'] (70, 101, 3)", "True True"], done.stderr
+        [sys.executable, "-c", MISSING, *files],
+        env={**os.environ, **nowhere}, capture_output=True, text=True, timeout=300, cwd=ROOT,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["['nvJPEG and nvImageCodec wer']", str([True] * len(files))], done.stderr
 
 
 def has_library(name: str) -> bool:
@@ -397,10 +413,22 @@ def test_a_broken_tiff_is_named_and_the_pipeline_goes_on(tmp_path: Path) -> None
     for _ in range(2):
         (out,) = pipe.run()
         assert_alike([np.array(out.as_cpu().at(0))], [COLOUR])
-        for sample, name in ((1, names[4]), (2, names[8])):
-            with pytest.raises(DecodeError, match="nvImageCodec") as caught:
+        for sample, name, message in ((1, names[4], "nvImageCodec"), (2, names[8], "TIFF")):
+            with pytest.raises(DecodeError, match=message) as caught:
                 pipe.run()
             assert (caught.value.sample, caught.value.file) == (sample, name)
+
+
+@pytest.mark.usefixtures("codec")
+@pytest.mark.parametrize("make", [fn.decoders.image, fn.decoders.image_crop], ids=["whole", "window"])
+def test_what_nvimagecodec_does_not_know_the_cpu_decodes(tmp_path: Path, make: Callable[..., Any]) -> None:
+    floats = formats.tiff((COLOUR / 255).astype(np.float32), sample_format=3)
+    files = [tiff(COLOUR), floats, JPEGS["4:4:4"], floats]
+    window: dict[str, Any] = dict(crop=(20, 17)) if make is fn.decoders.image_crop else {}
+    ours = decode_mixed(tmp_path, files, make, dtype=types.FLOAT, jpeg_fancy_upsampling=True, **window)
+    expected = decode(tmp_path, files, make, dtype=types.FLOAT, **window)
+    for a, b in zip(ours, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
 
 
 @pytest.mark.usefixtures("codec")

@@ -9,7 +9,7 @@ namespace ps::jpeg {
 namespace {
 
 enum Marker : int {
-  SOF0 = 0xC0, SOF1 = 0xC1, DHT = 0xC4, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7, SOI = 0xD8,
+  SOF0 = 0xC0, SOF1 = 0xC1, SOF3 = 0xC3, DHT = 0xC4, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7, SOI = 0xD8,
   EOI = 0xD9, SOS = 0xDA, DQT = 0xDB, DNL = 0xDC, DRI = 0xDD, APP0 = 0xE0, APP14 = 0xEE, APP15 = 0xEF, COM = 0xFE,
   TEM = 0x01,
 };
@@ -109,6 +109,7 @@ class Parser {
     if (frame_ || s.left < 6) return false;
     frame_ = marker;
     h_.baseline = marker == SOF0;
+    h_.lossless = marker == SOF3;
     int precision = s.u8();
     h_.height = s.u16();
     h_.width = s.u16();

@@ -34,6 +34,7 @@ struct Header {
   int restart_interval = 0;    // in MCUs; 0: none
   bool ycc = false;            // three components are YCbCr, as libjpeg decides it; otherwise RGB
   size_t scan = 0;             // where the entropy-coded data begins
+  bool lossless = false;       // SOF3: LosslessDecoder's
   bool baseline = false;       // SOF0: what decoders in hardware are made for
   bool supported = false;      // Decoder can decode it
 
