@@ -12,6 +12,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from penstock._suggest import suggestion
+from penstock.errors import UnknownOperatorError
 from penstock.op import Op, registry
 
 # Folders whose modules declare operators, one each.
@@ -39,8 +41,12 @@ def class_name(name: str) -> str:
 def fill(
     scope: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
 ) -> None:
-    """Puts one object per operator into a module's scope, dotted names into submodules of it."""
+    """Puts one object per operator into a module's scope, dotted names into submodules of it.
+
+    ``make`` gets an operator and one of its names, with all dots.
+    """
     load()
+    scope["__getattr__"] = _missing(module, "", rename)
     for name, schema in registry.ops.items():
         if name.startswith("_"):
             continue
@@ -50,8 +56,25 @@ def fill(
             path = f"{path}.{folder}"
             if path not in sys.modules:
                 sys.modules[path] = target[folder] = ModuleType(path, f"Operators of the group {folder!r}.")
+                vars(target[folder])["__getattr__"] = _missing(path, folder, rename)
             target = vars(target[folder])
-        target[rename(last)] = make(schema, last)
+        target[rename(last)] = make(schema, name)
+
+
+def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[[str], Any]:
+    """What a module does for names that it does not have: an error with a suggestion."""
+
+    def missing(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        known = [rename(full) for full, schema in registry.ops.items() if full == schema.name and full[0] != "_"]
+        nearby = [full for full in known if full.rpartition(".")[0] == group]
+        # People swap the words, and write groups as prefixes.
+        aka = {full: ["_".join(parts), "_".join(parts[::-1])] for full in known if len(parts := full.split(".")) > 1}
+        hint = (group and suggestion(name, nearby)) or suggestion(name, known, aka)
+        raise UnknownOperatorError(f"{module} has no operator {name!r}.{hint}")
+
+    return missing
 
 
 def documentation(schema: type[Op]) -> str:

@@ -5,6 +5,7 @@ PenstockError
 │   ├── ArgumentTypeError (TypeError) an argument's type
 │   └── UnknownArgumentError (KeyError, TypeError)
 ├── DeviceError (RuntimeError)        a device that is missing or does not fit
+├── UnknownOperatorError (AttributeError) there is no operator of that name
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
 │   └── NoDataError (IndexError)      an input has no data for the iteration that is to run
 ├── OperatorError (RuntimeError)      an operator failed on a sample
@@ -21,7 +22,23 @@ from __future__ import annotations
 
 
 class PenstockError(Exception):
-    """The root of the tree: ``except PenstockError`` catches all that this library raises on purpose."""
+    """The root of the tree: ``except PenstockError`` catches all that this library raises on purpose.
+
+    Attributes: ``operator`` (its name in ``fn``, or None) and ``location`` ("file.py:12, in f: ..." of the user's line
+    that made the operator, or None).
+    """
+
+    operator: str | None = None
+    location: str | None = None
+
+    def blame(self, operator: str, location: object, what: str = "operator made") -> None:
+        """Says which operator, on which line of the user's, the error is about, unless the text does already."""
+        if self.location is not None or not location:
+            return
+        text = str(self)
+        self.operator, self.location = operator, str(location)
+        text = text if text.startswith(operator) else f"{operator}: {text}"
+        self.args = (f"{text}\n  {what} at {location}", *self.args[1:])
 
     def __str__(self) -> str:  # KeyError, one of the bases below, would quote the message
         return str(self.args[0]) if self.args else ""
@@ -43,6 +60,10 @@ class DeviceError(PenstockError, RuntimeError):
     """A device is missing, or data is on another one than the operator needs."""
 
 
+class UnknownOperatorError(PenstockError, AttributeError):
+    """There is no operator of that name."""
+
+
 class GraphError(PenstockError, RuntimeError):
     """A pipeline is put together or used in a wrong way."""
 
@@ -54,14 +75,12 @@ class NoDataError(GraphError, IndexError):
 class OperatorError(PenstockError, RuntimeError):
     """An operator failed on a sample.
 
-    Attributes: ``operator`` (its name in ``fn``), ``sample`` (its place in the batch, or None), ``file`` (that the
-    sample came from, or None) and ``location`` ("file.py:12" of the user's line that made the operator, or None).
+    Attributes, besides those of all errors: ``sample`` (its place in the batch, or None) and ``file`` (that the sample
+    came from, or None).
     """
 
-    operator: str | None = None
     sample: int | None = None
     file: str | None = None
-    location: str | None = None
 
 
 class ReadError(OperatorError, OSError):
@@ -111,6 +130,7 @@ def from_native(
 ) -> PenstockError:
     """The exception for a native failure, with all that is known about where it happened."""
     lines = [message]
+    operator = operator.lstrip("_") if operator else None  # as Op.shown_name() has it
     if operator:
         lines[0] = f"{operator}: {message}"
     if file:
@@ -120,6 +140,7 @@ def from_native(
     if location:
         lines.append(f"  operator made at {location}")
     error = _KINDS.get(kind, OperatorError)("\n".join(lines))
+    error.operator, error.location = operator, location
     if isinstance(error, OperatorError):
-        error.operator, error.sample, error.file, error.location = operator, sample, file, location
+        error.sample, error.file = sample, file
     return error

@@ -7,14 +7,15 @@ from typing import Any
 
 from penstock import _catalog
 from penstock.op import Op
-from penstock.ops import call
+from penstock.ops import call, warn_of_deprecated
 
 
 def _function(schema: type[Op], name: str) -> Callable[..., Any]:
     def operator(*inputs: Any, **arguments: Any) -> Any:
+        warn_of_deprecated(schema, arguments, None if name == schema.name and not schema.deprecated else f"fn.{name}")
         return call(schema, inputs, arguments)
 
-    operator.__name__ = operator.__qualname__ = name
+    operator.__name__ = operator.__qualname__ = name.rpartition(".")[2]
     operator.__module__ = __name__
     operator.__doc__ = _catalog.documentation(schema)
     operator.schema = schema  # type: ignore[attr-defined]

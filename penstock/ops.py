@@ -5,30 +5,32 @@ Names are those of `fn` in CamelCase, submodules included: ``ops.readers.File``,
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 from penstock import _catalog
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
+from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import ConstantOp, as_node
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import Op, check_arguments
-
-# What every operator takes besides its own arguments.
-_COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
+from penstock.op import COMMON, Op, check_arguments, check_given, registry
 
 
 class Operator:
     """An operator with its constant arguments; calling it makes a node."""
 
     schema: ClassVar[type[Op]]
+    old_name: ClassVar[str | None] = None  # of a class that is deprecated
 
     def __init__(self, *positional: Any, device: str | None = None, **arguments: Any):
-        self._device = device
-        self._arguments = {**_named(self.schema, positional), **arguments}
+        with Blame(self.schema.name):
+            self._device = device
+            self._arguments = {**_named(self.schema, positional), **arguments}
+            check_given(self.schema, {k: v for k, v in self._arguments.items() if k not in COMMON}, _is_node)
+        warn_of_deprecated(self.schema, arguments)
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
         """A data node, or a list of them where the operator has several outputs."""
+        warn_of_deprecated(self.schema, arguments, self.old_name)
         return call(self.schema, inputs, {"device": self._device, **self._arguments, **arguments})
 
     def __repr__(self) -> str:
@@ -36,8 +38,23 @@ class Operator:
         return f"ops.{_catalog.class_name(self.schema.name)}({given})"
 
 
+def warn_of_deprecated(schema: type[Op], arguments: dict[str, Any], old_name: str | None = None) -> None:
+    """Warns of arguments that are deprecated, and of the operator if it was called by ``old_name``."""
+    if old_name is not None:
+        warn(f"{old_name} is deprecated: {schema.deprecated or f'use fn.{schema.name}'}")
+    for name in arguments:
+        argument = schema.arguments.get(name)
+        if argument is not None and argument.deprecated and arguments[name] is not None:
+            warn(f"{schema.name}: {name} is deprecated: {argument.deprecated}")
+
+
 def call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     """Makes the node, or one node per input set where an input is a list of nodes."""
+    with Blame(schema.name):
+        return _call(schema, inputs, arguments)
+
+
+def _call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     if schema.positional:
         return _node(schema, (), {**arguments, **_named(schema, inputs)})
     sets = {len(i) for i in inputs if isinstance(i, (list, tuple)) and all(isinstance(n, DataNode) for n in i)}
@@ -59,22 +76,36 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    common = {k: arguments.pop(k) for k in _COMMON if k in (arguments := dict(arguments))}
+    common = {k: arguments.pop(k) for k in COMMON if k in (arguments := dict(arguments))}
+    name = common.get("name")
+    if not (name is None or isinstance(name, str)):
+        raise ArgumentTypeError(f"{schema.name}: name={name!r}: expected a string")
     least, most = schema.num_inputs
     if not least <= len(inputs) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        raise ArgumentTypeError(f"{schema.name} takes {wanted} inputs, got {len(inputs)}")
-    for name, argument in schema.arguments.items():
-        if argument.deprecated and arguments.get(name) is not None:
-            warnings.warn(f"{schema.name}: {name} is deprecated: {argument.deprecated}", DeprecationWarning, 4)
-    nodes = [as_node(i) for i in inputs]
+        raise ArgumentTypeError(f"{schema.name} takes {wanted} input{'s' * (most != 1)}, got {len(inputs)}")
+    nodes = [_input(schema, k, value) for k, value in enumerate(inputs)]
     device, nodes = _place(schema, common.get("device"), nodes)
-    operator = check_arguments(schema, arguments, lambda v: isinstance(v, DataNode))
+    operator = check_arguments(schema, arguments, _is_node)
     if isinstance(operator, ConstantOp):  # data of the plan, on the CPU
-        data = OpNode(operator, nodes, "cpu", common.get("name"), bool(common.get("preserve"))).outputs[0]
+        data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return data.gpu() if device == "gpu" else data
-    made = OpNode(operator, nodes, device, common.get("name"), bool(common.get("preserve")))
+    made = OpNode(operator, nodes, device, name, bool(common.get("preserve")))
     return list(made.outputs) if operator.gives_list() else made.outputs[0]
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, DataNode)
+
+
+def _input(schema: type[Op], index: int, value: Any) -> DataNode:
+    try:
+        return as_node(value)
+    except (TypeError, ValueError) as e:
+        hint = "; reshape lists of nodes into one list, or use fn.stack" if isinstance(value, (list, tuple)) else ""
+        raise ArgumentTypeError(
+            f"{schema.name}: input {index} is {value!r}: expected a node, a number or an array of numbers{hint}"
+        ) from e
 
 
 def _place(schema: type[Op], asked: str | None, nodes: list[DataNode]) -> tuple[str, list[DataNode]]:
@@ -104,10 +135,13 @@ def _place(schema: type[Op], asked: str | None, nodes: list[DataNode]) -> tuple[
     return device, placed
 
 
-def _class(schema: type[Op], name: str) -> type[Operator]:
-    return type(
-        name, (Operator,), {"schema": schema, "__doc__": _catalog.documentation(schema), "__module__": __name__}
-    )
+def _class(schema: type[Op], name: str, class_name: str) -> type[Operator]:
+    old = name != schema.name or schema.deprecated
+    members = {"schema": schema, "old_name": f"ops.{class_name}" if old else None, "__module__": __name__}
+    return type(class_name.rpartition(".")[2], (Operator,), {**members, "__doc__": _catalog.documentation(schema)})
 
 
-_catalog.fill(globals(), __name__, lambda schema, name: _class(schema, _catalog.class_name(name)), _catalog.class_name)
+_catalog.fill(
+    globals(), __name__, lambda schema, name: _class(schema, name, _catalog.class_name(name)), _catalog.class_name
+)
+globals().update({name: _class(schema, name, name) for name, schema in registry.classes.items()})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from penstock import types
 from penstock.errors import ArgumentTypeError
+from penstock.graph.blame import Blame
 from penstock.graph.constants import constant
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import REQUIRED, Op, arg, op
@@ -43,6 +45,11 @@ def expression(function: str, *operands: Any) -> DataNode:
 
     Raises ArgumentTypeError for operands that are none of these, OverflowError for integers that do not fit.
     """
+    with Blame(function):
+        return _expression(function, operands)
+
+
+def _expression(function: str, operands: Sequence[Any]) -> DataNode:
     if not any(isinstance(operand, DataNode) for operand in operands):
         raise ArgumentTypeError(f"{function}: no operand is a node, so there is nothing to compute in a pipeline")
     if function == "plus":

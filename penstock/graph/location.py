@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from types import FrameType
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def caller() -> Location | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_PACKAGE):
+        if not file.startswith(PACKAGE):
             return Location(file, frame.f_lineno, frame.f_code.co_name)
         frame = frame.f_back
     return None
