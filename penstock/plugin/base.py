@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+import contextlib
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar
@@ -11,8 +12,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
-from penstock.plugin.epochs import Epochs, LastBatchPolicy
-from penstock.read.order import LastBatch
+from penstock.graph.blame import warn
+from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy
+from penstock.read.order import EpochOrder, LastBatch, Order, Position
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
@@ -25,7 +27,7 @@ _begun: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class PipelineLike(Protocol):
-    """What an iterator needs of a pipeline: DALI's methods, and two that end epochs exactly."""
+    """What an iterator needs of a pipeline: DALI's methods, and four that end epochs exactly."""
 
     @property
     def max_batch_size(self) -> int: ...
@@ -33,18 +35,35 @@ class PipelineLike(Protocol):
     def build(self) -> object: ...
 
     def reader_meta(self, name: str | None = None) -> Mapping[str, Any]:
-        """A reader's `EpochOrder.reader_meta`; without a name, those of all readers by their names."""
+        """A reader's `Order.reader_meta`; without a name, those of all readers by their names."""
+
+    def reader_order(self, name: str) -> Order:
+        """The order in which a reader reads."""
+
+    def reader_position(self, name: str) -> Position:
+        """Where the oldest iteration that nobody has taken begins, in a reader's order."""
+
+    def may_skip(self) -> bool:
+        """Whether broken samples are left out, so that epochs may turn out to be shorter."""
 
     def empty(self) -> bool:
         """Whether no iteration is scheduled."""
 
+    def wait(self) -> object:
+        """Waits until it is known which samples the oldest iteration has."""
+
     def schedule_run(self) -> object:
         """Schedules an iteration; the first call fills the prefetch queue."""
 
-    def share_outputs(self) -> Sequence[Any]:
-        """Waits for the oldest iteration; raises StopIteration where an input has ended."""
+    def share_outputs(self, cuda_stream: Any = None) -> Sequence[Any]:
+        """Waits for the oldest iteration (where a stream is given, that one waits for the GPU); raises StopIteration
+        where an input has ended.
+        """
 
     def release_outputs(self) -> object: ...
+
+    def handed_out(self) -> int:
+        """How many iterations `share_outputs` has handed out so far, those included that failed."""
 
     def reset(self) -> object:
         """Makes the pipeline go on after a StopIteration."""
@@ -86,20 +105,26 @@ class BaseIterator(ABC, Generic[Array]):
         if not isinstance(last_batch_policy, LastBatchPolicy):
             raise ArgumentTypeError(f"last_batch_policy={last_batch_policy!r} is no LastBatchPolicy")
         if fill_last_batch is not None:
-            warnings.warn("fill_last_batch is deprecated: use last_batch_policy", DeprecationWarning, stacklevel=3)
+            warn("fill_last_batch is deprecated: use last_batch_policy", Warning)  # of DALI's category
             last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
 
         for pipe in self._pipes:
             pipe.build()
         self._size = int(size)
         self._by_reader = bool(reader_name)
+        self._reader: str | None = None  # whose epochs these are
         self._epochs = self._make_epochs(reader_name or None, last_batch_padded, last_batch_policy)
         self._epoch = 1 + max(_begun.get(pipe, -1) for pipe in self._pipes)
-        if self._epoch:
-            self._start_epoch()
-        _begun.update(dict.fromkeys(self._pipes, self._epoch))
         self._batch = 0  # the number, within its epoch, of the batch that comes next
+        self._taking: list[tuple[Any, int]] = []  # pipelines that are asked for it, and what they had given before
+        if self._epoch:
+            self._start_epoch(self._epoch)
+        else:
+            self._resume()
+        _begun.update(dict.fromkeys(self._pipes, self._epoch))
+        self._start = self._batch  # where the epoch was begun, or gone on with after a checkpoint
         self._ended = False  # StopIteration was raised and no reset followed
+        self._late: Exception | None = None  # came up when the batch behind the last one was scheduled
         if prepare_first_batch:
             self._schedule()
 
@@ -107,14 +132,30 @@ class BaseIterator(ABC, Generic[Array]):
     def _array(self, name: str, output: Any, samples: int) -> Array:
         """The first samples of an output (a TensorList) as an array of the framework."""
 
+    def _stream(self, pipe: Any) -> Any:
+        """The CUDA stream in which a pipeline's outputs will be used; None: nobody knows."""
+        return None
+
     def __iter__(self: Self) -> Self:
         self.reset()
         return self
 
     def __next__(self) -> list[dict[str, Array]]:
-        if self._ended or (self._epochs and self._batch >= self._epochs.batches(self._epoch)):
+        self._settle()
+        if self._ended or self._over():
             self._end()
+        late, self._late = self._late, None
+        if late:
+            try:
+                raise late
+            finally:
+                del late  # likewise, see _share()
         self._schedule()
+        if self._epochs and self._epochs.waits:
+            for pipe in self._pipes:
+                pipe.wait()
+            if self._over():
+                self._end()
         # A pipeline whose shard is at its end already has its next epoch's first batch ready, which must wait.
         samples = self._epochs.samples(self._epoch, self._batch) if self._epochs else [self.batch_size]
         active = [(pipe, n) for pipe, n in zip(self._pipes, samples, strict=True) if n]
@@ -129,8 +170,11 @@ class BaseIterator(ABC, Generic[Array]):
         finally:
             for pipe, _ in active:
                 pipe.release_outputs()
-        for pipe, _ in active:
-            pipe.schedule_run()
+        try:
+            for pipe, _ in active:
+                pipe.schedule_run()
+        except Exception as e:  # this batch is none the worse for it
+            self._late = e
         return batch
 
     def next(self) -> list[dict[str, Array]]:
@@ -142,45 +186,70 @@ class BaseIterator(ABC, Generic[Array]):
 
         From the middle, what the pipelines have prefetched is thrown away. A ``for`` loop does this by itself.
         """
-        if not self._batch and not self._ended:
+        self._settle()
+        if self._batch == self._start and not self._ended:
             return
-        self._epoch, at_end = self._next_epoch()
+        epoch, at_end = self._next_epoch()
         if not at_end:
-            self._start_epoch()
-        _begun.update(dict.fromkeys(self._pipes, self._epoch))
-        self._batch, self._ended = 0, False
+            self._late = None
+            self._start_epoch(epoch)
+        _begun.update(dict.fromkeys(self._pipes, epoch))
+        self._epoch, self._batch, self._start, self._ended = epoch, 0, 0, False  # at the end: Ctrl-C may come before
+
+    def checkpoints(self) -> list[str]:
+        """`Pipeline.checkpoint` of each pipeline: an iterator for pipelines that are made with these goes on behind the
+        last batch, in the middle of its epoch.
+        """
+        return [pipe.checkpoint() for pipe in self._pipes]
 
     def __len__(self) -> int:
         """The number of batches in the epoch that is under way; after its end, in the next one.
 
-        Epochs differ in length only where they run into each other: with ``LastBatchPolicy.FILL`` and a reader that
-        does not pad, an epoch is shorter by what the one before took of it; and with ``PARTIAL``, where the shard that
-        is read in this epoch has a sample more than another.
+        Epochs differ in length where they run into each other: with ``LastBatchPolicy.FILL`` and a reader that does
+        not pad, an epoch is shorter by what the one before took of it; and with ``PARTIAL``, where the shard that is
+        read in this epoch has a sample more than another. A sampler may give epochs of any length: until one was drawn
+        to its end, its ``len()`` counts. And so do samples that are to be skipped, until they are found broken.
 
         Raises:
-            TypeError: nobody knows before the pipeline's StopIteration (neither ``reader_name`` nor ``size`` is given).
+            TypeError: nobody knows before the end: neither ``reader_name`` nor ``size`` is given, or the reader has a
+                sampler without ``len()``.
         """
         if not self._epochs:
             raise TypeError("this iterator's length is not known: give it reader_name or size")
-        return self._epochs.batches(self._next_epoch()[0] if self._ended else self._epoch)
+        if self._ended:
+            return self._epochs.length(self._next_epoch()[0], 0)
+        return self._epochs.length(self._epoch, self._batch)
 
     @property
     def size(self) -> int:
         """Samples of an epoch in each shard, as DALI counts them; or the argument of that name."""
         if not self._by_reader or not self._epochs:
             return self._size
-        shards, policy = self._epochs.num_shards, self._epochs.policy
-        if policy is LastBatchPolicy.DROP:
-            return self._epochs.size // shards
-        if self._epochs.padded:
-            return -(-self._epochs.size // shards)
-        return len(self) * self.batch_size
+        counts = self._epochs.policy is LastBatchPolicy.DROP or self._epochs.padded
+        return self._epochs.shard_size() if counts or not self._has_length() else len(self) * self.batch_size
 
-    def _start_epoch(self) -> None:
+    def _has_length(self) -> bool:
+        try:
+            return len(self) >= 0
+        except TypeError:
+            return False
+
+    def _start_epoch(self, epoch: int) -> None:
         for pipe in self._pipes:
-            pipe.start_epoch(self._epoch)
+            pipe.start_epoch(epoch)
         if self._epochs:
-            self._epochs.origin = self._epoch
+            self._epochs.begin(epoch)
+
+    def _resume(self) -> None:
+        """Goes on in the middle of an epoch where a pipeline is there, as after a checkpoint."""
+        if self._epochs is None or self._reader is None:
+            return
+        position = self._pipes[0].reader_position(self._reader)
+        if place := self._epochs.place(position):
+            self._epoch, self._batch = place
+        else:
+            self._epoch = position.epoch + 1
+            self._start_epoch(self._epoch)
 
     def _schedule(self) -> None:
         for pipe in self._pipes:
@@ -190,17 +259,35 @@ class BaseIterator(ABC, Generic[Array]):
     def _share(self, pipes: list[Any]) -> list[Sequence[Any]]:
         outputs: list[Sequence[Any]] = []
         failures: list[Exception] = []
+        self._taking = [(pipe, pipe.handed_out()) for pipe in pipes]
         for pipe in pipes:  # behind a failure, too: pipelines stay in step
             try:
-                outputs.append(pipe.share_outputs())
+                outputs.append(pipe.share_outputs(self._stream(pipe)))
             except StopIteration:
+                self._taking = []
                 raise
             except Exception as failure:
                 failures.append(failure)
-        self._batch += 1  # a batch that failed counts: the next one is the one behind it
+        self._batch, self._taking = self._batch + 1, []  # one that failed counts: the next one is the one behind it
         if failures:
-            raise failures[0]
+            try:
+                raise failures[0]
+            finally:
+                failures.clear()  # tracebacks show this frame: both would keep each other, and the pipelines, alive
         return outputs
+
+    def _settle(self) -> None:
+        """Brings to its end what Ctrl-C stopped: what one pipeline has given is lost, and so is its like."""
+        behind = [pipe for pipe, count in self._taking if pipe.handed_out() == count]
+        if len(behind) == len(self._taking):
+            self._taking = []
+            return
+        for pipe in behind:
+            with contextlib.suppress(Exception):
+                pipe.share_outputs()
+        for pipe, _ in self._taking:
+            pipe.release_outputs()
+        self._batch, self._taking = self._batch + 1, []
 
     def _end(self) -> NoReturn:
         self._ended = True
@@ -208,13 +295,15 @@ class BaseIterator(ABC, Generic[Array]):
             self.reset()
         raise StopIteration
 
+    def _over(self) -> bool:
+        return self._epochs is not None and self._epochs.over(self._epoch, self._batch)
+
     def _next_epoch(self) -> tuple[int, bool]:
         """The epoch that follows, and whether the end of this one was reached."""
         epoch = self._epoch + 1
-        at_end = self._ended or (self._epochs is not None and self._batch >= self._epochs.batches(self._epoch))
+        at_end = self._ended or self._over()
         if self._epochs and at_end:
-            while not self._epochs.batches(epoch):
-                epoch += 1
+            epoch = self._epochs.after(self._epoch)
         return epoch, at_end
 
     def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, Array]:
@@ -229,7 +318,7 @@ class BaseIterator(ABC, Generic[Array]):
             )
         return {name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)}
 
-    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> Epochs | None:
+    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> Epochs | FollowedEpochs | None:
         if reader is not None and self._size >= 0:
             raise ArgumentError(f"size={self._size} and reader_name={reader!r} exclude each other: leave size out")
         if reader is not None and padded:
@@ -251,9 +340,31 @@ class BaseIterator(ABC, Generic[Array]):
                 batch_size=self.batch_size,
                 policy=policy,
             )
+        self._reader = reader
+        epochs = self._reader_epochs(reader, policy)
+        fill: LastBatch = "pad" if epochs.padded else "wrap"
+        at_end: dict[LastBatchPolicy, LastBatch] = {LastBatchPolicy.DROP: "drop", LastBatchPolicy.PARTIAL: "partial"}
+        for pipe in self._pipes:  # so that the readers themselves leave nothing over for the next epoch
+            pipe.set_last_batch(reader, at_end.get(policy, fill))
+        return epochs
+
+    def _reader_epochs(self, reader: str, policy: LastBatchPolicy) -> Epochs | FollowedEpochs:
         metas = [pipe.reader_meta(reader) for pipe in self._pipes]
+        orders = [pipe.reader_order(reader) for pipe in self._pipes]
+        # Who trains together must be in step with FILL and DROP, so readers of shards make up for what they skip.
+        apart = policy is LastBatchPolicy.PARTIAL or all(m["number_of_shards"] == 1 for m in metas)
+        skip = apart and any(pipe.may_skip() for pipe in self._pipes)
+        if skip or not all(isinstance(order, EpochOrder) for order in orders):
+            return FollowedEpochs(
+                orders=orders,
+                positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
+                padded=bool(_common([m["pad_last_batch"] for m in metas], f"pad_last_batch of {reader!r}")),
+                batch_size=self.batch_size,
+                policy=policy,
+                waits=skip,
+            )
         meta = {key: _common([m[key] for m in metas], f"{key} of {reader!r}") for key in metas[0] if key != "shard_id"}
-        epochs = Epochs(
+        return Epochs(
             size=meta["epoch_size"],
             num_shards=meta["number_of_shards"],
             shard_ids=np.array([m["shard_id"] for m in metas]),
@@ -262,11 +373,6 @@ class BaseIterator(ABC, Generic[Array]):
             batch_size=self.batch_size,
             policy=policy,
         )
-        fill: LastBatch = "pad" if epochs.padded else "wrap"
-        at_end: dict[LastBatchPolicy, LastBatch] = {LastBatchPolicy.DROP: "drop", LastBatchPolicy.PARTIAL: "partial"}
-        for pipe in self._pipes:  # so that the readers themselves leave nothing over for the next epoch
-            pipe.set_last_batch(reader, at_end.get(policy, fill))
-        return epochs
 
     def _reader_of_that_size(self) -> str | None:
         """The reader that ``size`` was taken from: scripts from before there was ``reader_name`` do that."""

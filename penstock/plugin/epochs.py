@@ -1,15 +1,17 @@
-"""How many batches an iterator's epochs have, and how many of their samples count."""
+"""When an iterator's epochs end, how many batches they have, and how many of their samples count."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import ArgumentError
-from penstock.read.order import shard_sizes
+from penstock.errors import ArgumentError, GraphError
+from penstock.read.order import Order, Position, shard_sizes
 
 
 class LastBatchPolicy(Enum):
@@ -49,6 +51,7 @@ class Epochs:
     batch_size: int
     policy: LastBatchPolicy
     origin: int = 0
+    waits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.batches(0):
@@ -56,6 +59,44 @@ class Epochs:
                 f"LastBatchPolicy.DROP leaves nothing: one of {self.num_shards} shards of {self.size} samples has less "
                 f"than one batch of {self.batch_size}"
             )
+
+    def begin(self, epoch: int) -> None:
+        """All shards begin with the first samples of this epoch."""
+        self.origin = epoch
+
+    def over(self, epoch: int, batch: int) -> bool:
+        """Whether the epoch has no batch of this number."""
+        return batch >= self.batches(epoch)
+
+    def after(self, epoch: int) -> int:
+        """The next epoch that has batches."""
+        while not self.batches(epoch + 1):
+            epoch += 1
+        return epoch + 1
+
+    def length(self, epoch: int, batch: int) -> int:
+        """Batches in the epoch."""
+        return self.batches(epoch)
+
+    def shard_size(self) -> int:
+        """Samples of an epoch in each shard, as DALI counts them."""
+        if self.policy is LastBatchPolicy.DROP:
+            return self.size // self.num_shards
+        return self._largest_shard
+
+    def place(self, position: Position) -> tuple[int, int] | None:
+        """Epoch and number of the batch that begins there, in the first shard; None: none does."""
+        epoch, batch = position.epoch, position.position // self.batch_size
+        if not self.continuous:
+            aligned = position.position % self.batch_size == 0 and batch < self.batches(epoch)
+            return (epoch, batch) if aligned else None
+        read = sum(int(self._sizes(e)[0]) for e in range(epoch)) + position.position
+        epoch, batch = 0, read // self.batch_size
+        if read % self.batch_size:
+            return None
+        while self.over(epoch, batch):
+            batch, epoch = batch - self.batches(epoch), epoch + 1
+        return epoch, batch
 
     @property
     def continuous(self) -> bool:
@@ -92,3 +133,69 @@ class Epochs:
         # Of shards that go round, the one that gets most in so many epochs is as near to the average as can be.
         most = -(-epochs * self.size // self.num_shards) if self.rotate else epochs * self._largest_shard
         return -(-most // self.batch_size)
+
+
+@dataclass
+class FollowedEpochs:
+    """Epochs that are over when the readers are through: of samplers, and where broken samples are skipped, nobody
+    knows more beforehand.
+
+    With ``FILL`` and ``DROP`` all pipelines must come to their ends with the same batch; with ``PARTIAL`` those that
+    are through wait for the others.
+    """
+
+    orders: Sequence[Order]
+    positions: Sequence[Callable[[], Position]]  # of the batch that comes next, for each pipeline
+    padded: bool
+    batch_size: int
+    policy: LastBatchPolicy
+    waits: bool  # for a batch, to know whether it has samples of the epoch that are not broken
+
+    def begin(self, epoch: int) -> None:
+        """Nothing is to be done: the readers know."""
+
+    def over(self, epoch: int, batch: int) -> bool:
+        """Whether all readers are through with the epoch."""
+        through = [position().epoch > epoch for position in self.positions]
+        if self.waits:  # what was found broken may have been all that the epoch had left
+            needed = self.batch_size if self.policy is LastBatchPolicy.DROP else 1
+            through = [(left or 0) < needed for left in self._left(epoch, needed)]
+        if any(through) and not all(through) and self.policy is not LastBatchPolicy.PARTIAL:
+            ended = [k for k, is_ in enumerate(through) if is_]
+            raise GraphError(
+                f"epoch {epoch} of the readers of the pipelines {ended} has ended after {batch} batches, and that of "
+                f"others has not: with LastBatchPolicy.{self.policy.name} all need as many samples. Or use PARTIAL"
+            )
+        return all(through)
+
+    def after(self, epoch: int) -> int:
+        """The epoch that comes next: the last batch may have taken all of one."""
+        return max(epoch + 1, min(position().epoch for position in self.positions))
+
+    def samples(self, epoch: int, batch: int) -> list[int]:
+        """How many samples of the batch that comes next count, for each pipeline."""
+        if self.policy is not LastBatchPolicy.PARTIAL:
+            return [self.batch_size] * len(self.orders)
+        return [left or 0 for left in self._left(epoch, self.batch_size)]
+
+    def length(self, epoch: int, batch: int) -> int:
+        """Batches in the epoch, of which ``batch`` were handed out; TypeError where a sampler has no length."""
+        left = self._left(epoch)
+        if None in left:
+            raise TypeError("this iterator's length is not known, for the reader's sampler has no len()")
+        most = max(n or 0 for n in left)
+        return batch + (most // self.batch_size if self.policy is LastBatchPolicy.DROP else -(-most // self.batch_size))
+
+    def shard_size(self) -> int:
+        """Samples of an epoch in each pipeline, as the sampler's ``len()`` says; -1: nobody knows."""
+        return self.orders[0].reader_meta()["epoch_size"]
+
+    def place(self, position: Position) -> tuple[int, int]:
+        """Epochs go on wherever the reader is; batches are counted from there."""
+        return position.epoch, 0
+
+    def _left(self, epoch: int, most: int | None = None) -> list[int | None]:
+        where = [max(position(), Position(epoch, 0)) for position in self.positions]
+        return [
+            order.remaining(*p, most) if p.epoch == epoch else 0 for order, p in zip(self.orders, where, strict=True)
+        ]

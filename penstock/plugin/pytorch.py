@@ -2,18 +2,78 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from penstock.errors import ArgumentError, OperatorError
+from penstock import types
+from penstock.errors import ArgumentError, OperatorError, TensorError
 from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
+from penstock.run.arguments import ITERATOR_AKA, named
 
-__all__ = ["DALIClassificationIterator", "DALIGenericIterator", "LastBatchPolicy"]
+__all__ = [
+    "DALIClassificationIterator",
+    "DALIGenericIterator",
+    "LastBatchPolicy",
+    "feed_ndarray",
+    "to_torch_type",
+]
 
 _CHANNELS_LAST = ("HWC", "DHWC")
+
+to_torch_type = {
+    types.FLOAT: torch.float32,
+    types.FLOAT64: torch.float64,
+    types.FLOAT16: torch.float16,
+    types.UINT8: torch.uint8,
+    types.INT8: torch.int8,
+    types.BOOL: torch.bool,
+    types.INT16: torch.int16,
+    types.INT32: torch.int32,
+    types.INT64: torch.int64,
+}
+
+
+def feed_ndarray(dali_tensor: Any, arr: torch.Tensor, cuda_stream: Any = None) -> torch.Tensor:
+    """Copies a tensor, or a list of tensors of one shape, into a PyTorch tensor.
+
+    Args:
+        dali_tensor: what a pipeline gave: a tensor, or a list of tensors that all have one shape.
+        arr: where to copy to: contiguous, of the same shape and type, on the CPU or a GPU.
+        cuda_stream: the CUDA stream, PyTorch's or a handle, in which to copy; None: PyTorch's current one.
+
+    Returns ``arr``. Raises TensorError where shapes or types differ, or ``arr`` is not contiguous.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return np.uint8([1, 2, 3])
+        >>> batch, = pipeline().run()
+        >>> feed_ndarray(batch, torch.zeros(2, 3, dtype=torch.uint8)).tolist()
+        [[1, 2, 3], [1, 2, 3]]
+    """
+    with _stream_of(cuda_stream):  # in which the source must be ready, too
+        source = from_dlpack(dali_tensor.as_tensor() if hasattr(dali_tensor, "as_tensor") else dali_tensor)
+        if source.shape != arr.shape or source.dtype != arr.dtype:
+            raise TensorError(
+                f"feed_ndarray: a tensor of shape {tuple(source.shape)} and {source.dtype} does not go into one of "
+                f"shape {tuple(arr.shape)} and {arr.dtype}"
+            )
+        if not arr.is_contiguous():
+            raise TensorError("feed_ndarray: arr is not contiguous")
+        return arr.copy_(source)
+
+
+def _stream_of(stream: Any) -> Any:
+    """A context in which this stream is PyTorch's current one."""
+    if stream is None or not torch.cuda.is_available():
+        return contextlib.nullcontext()
+    return torch.cuda.stream(
+        stream if isinstance(stream, torch.cuda.Stream) else torch.cuda.ExternalStream(int(stream))
+    )
 
 
 class DALIGenericIterator(BaseIterator[torch.Tensor]):
@@ -74,6 +134,10 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
         2
     """
 
+    # Subclasses in circulation take a batch from here that DALI prepared; here it waits in the pipeline.
+    _first_batch: Any = None
+
+    @named("DALIGenericIterator", ITERATOR_AKA)
     def __init__(
         self,
         pipelines: PipelineLike | Sequence[PipelineLike],
@@ -102,6 +166,11 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
             prepare_first_batch,
         )
 
+    def _stream(self, pipe: PipelineLike) -> Any:
+        # Without a stream the host would wait for the GPU, instead of launching the next step.
+        on_gpu = torch.cuda.is_available() and getattr(pipe, "output_stream", lambda: None)()
+        return torch.cuda.current_stream(pipe.device_id) if on_gpu else None  # type: ignore[attr-defined]
+
     def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, torch.Tensor]:
         if self._channels_last and not any(output.layout() in _CHANNELS_LAST for output in outputs):
             raise ArgumentError(
@@ -126,6 +195,7 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
 class DALIClassificationIterator(DALIGenericIterator):
     """A `DALIGenericIterator` for pipelines with two outputs, which it names ``"data"`` and ``"label"``."""
 
+    @named("DALIClassificationIterator", ITERATOR_AKA)
     def __init__(
         self,
         pipelines: PipelineLike | Sequence[PipelineLike],

@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from penstock.op import Op, arg
-from penstock.read.order import Cursor, EpochOrder
+from typing import Any
+
+from penstock.op import arg
+from penstock.read.on_error import Tolerant
+from penstock.read.order import Cursor, EpochOrder, Order
+from penstock.read.sampler import SamplerOrder, described, form_of
+
+_SAID_BY_SAMPLER = ("num_shards", "shard_id", "stick_to_shard", "random_shuffle", "shuffle_after_epoch")
 
 
-class Reader(Op):
+class Reader(Tolerant):
     """Base of readers: operators that are told each iteration which samples to read."""
 
     early = True
     io = True
     fed = True
 
-    num_shards = arg(1, "Number of parts that the data set is cut into, one per process or GPU.", to_kernel=False)
-    shard_id = arg(0, "The part that this reader begins with, from 0.", to_kernel=False)
+    num_shards = arg(
+        1,
+        "Number of parts that the data set is cut into, one per process or GPU.",
+        to_kernel=False,
+        aka=["world_size", "num_replicas", "shards"],
+    )
+    shard_id = arg(
+        0, "The part that this reader begins with, from 0.", to_kernel=False, aka=["rank", "local_rank", "shard"]
+    )
     stick_to_shard = arg(
         False, "Read the same part in all epochs; else move on to the next with each.", to_kernel=False
     )
-    random_shuffle = arg(False, "Shuffle the part in each epoch.", to_kernel=False)
+    random_shuffle = arg(
+        False, "Shuffle the part in each epoch.", to_kernel=False, aka=["shuffle", "shuffled", "randomize"]
+    )
     pad_last_batch = arg(
         False, "Repeat the last sample until the part has as many full batches as the largest part.", to_kernel=False
+    )
+    sampler = arg(
+        None,
+        "Indices of the samples to read, in order: any iterable, gone through once per epoch (a list, an array, a "
+        "sampler of PyTorch, of which `set_epoch` is called ...), or a function that returns one, given the epoch's "
+        "number if it takes an argument. It takes the place of shuffling and of parts. Samples are prepared ahead, so "
+        "an epoch may begin before the one before is handed out. Readers that are to agree need one that gives them "
+        "the same order, and so does a checkpoint in the middle of an epoch, which is begun anew.",
+        kind="any",
+        to_kernel=False,
+        aka=["indices", "batch_sampler"],
     )
     seed = arg(-1, "Seed of the order; -1: from the pipeline's.", to_kernel=False)
     initial_fill = arg(1024, "Size of the shuffling buffer.", unused="the whole part is shuffled, without a buffer")
@@ -37,14 +63,27 @@ class Reader(Op):
     shuffle_after_epoch: bool = False
     shuffle_after_epoch_seed: int | None = None
 
+    def __init__(self, values: dict[str, Any], tensors: dict[str, Any]):
+        super().__init__(values, tensors)
+        if self.sampler is not None:
+            form_of(self.sampler)
+            for name in _SAID_BY_SAMPLER:
+                if name in values and name in self.arguments and values[name] != self.arguments[name].default:
+                    said = f"sampler={described(self.sampler)}"
+                    raise self.wrong(name, f"leave it out, for {said} says which samples are read")
+
     def size(self) -> int:
         """Number of samples in the data set."""
         raise NotImplementedError
 
     def open(self, batch_size: int, seed: int) -> None:
         """Called once, when the pipeline is built: from here on the cursor is there."""
-        own = self.seed if self.seed is not None and self.seed >= 0 else seed
-        order = EpochOrder(
+        self.cursor = Cursor(self._order(batch_size, seed))
+
+    def _order(self, batch_size: int, seed: int) -> Order:
+        if self.sampler is not None:
+            return SamplerOrder(self.sampler, self.size(), pad_last_batch=self.pad_last_batch)
+        return EpochOrder(
             self.size(),
             batch_size=batch_size,
             shard_id=self.shard_id,
@@ -54,6 +93,5 @@ class Reader(Op):
             shuffle_after_epoch_seed=self.shuffle_after_epoch_seed,
             stick_to_shard=self.stick_to_shard,
             pad_last_batch=self.pad_last_batch,
-            seed=own,
+            seed=self.seed if self.seed is not None and self.seed >= 0 else seed,
         )
-        self.cursor = Cursor(order)

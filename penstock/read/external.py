@@ -59,10 +59,17 @@ class ExternalSource(Op):
     external = True
     positional = ("source", "num_outputs")
 
-    source = arg(None, "Callable, iterable or generator function that gives the data.", kind="any", to_kernel=False)
+    source = arg(
+        None,
+        "Callable, iterable or generator function that gives the data.",
+        kind="any",
+        to_kernel=False,
+        aka=["callback", "callable", "iterator", "generator", "data"],
+    )
     count = arg(
         None, "How many outputs the source gives; the operator then returns a list.", kind="integer", to_kernel=False,
         name="num_outputs",
+        aka=["num_output", "outputs"],
     )  # fmt: skip
     cycle = arg(
         None,

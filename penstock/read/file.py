@@ -32,10 +32,22 @@ class File(Reader):
         (2, 1)
     """
 
-    file_root = arg(None, "Folder of class folders, or what names are relative to.", kind="path", to_kernel=False)
-    file_list = arg(None, "Text file of lines 'name label'.", kind="path", to_kernel=False)
-    files = arg(None, "Names of files.", kind="paths", to_kernel=False)
-    labels = arg(None, "One label per file of `files`; default 0, 1, 2 ...", kind="integers", to_kernel=False)
+    file_root = arg(
+        None,
+        "Folder of class folders, or what names are relative to.",
+        kind="path",
+        to_kernel=False,
+        aka=["path", "root", "folder", "directory", "dir", "data_dir", "image_dir"],
+    )
+    file_list = arg(None, "Text file of lines 'name label'.", kind="path", to_kernel=False, aka=["list_file"])
+    files = arg(None, "Names of files.", kind="paths", to_kernel=False, aka=["filenames", "paths"])
+    labels = arg(
+        None,
+        "One label per file of `files`; default 0, 1, 2 ...",
+        kind="integers",
+        to_kernel=False,
+        aka=["targets", "classes"],
+    )
     file_filters = arg(list(FILE_FILTERS), "Patterns; a file's name must match one.", to_kernel=False)
     dir_filters = arg(None, "Patterns; a sub-folder's name must match one.", kind="strings", to_kernel=False)
     case_sensitive_filter = arg(False, "Whether patterns tell upper from lower case.", to_kernel=False)

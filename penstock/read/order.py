@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ReadError
+from penstock.read.broken_samples import BrokenSamples
 
 Indices = npt.NDArray[np.int64]
 
@@ -30,11 +31,42 @@ _WITHIN_SHARD, _OVER_SHARDS, _WHOLE_SET = range(3)
 _COMMON_SEED = 0x70656E73746F636B
 
 
-class Order(Protocol):
-    """Anything that says which samples to read in which epoch; `EpochOrder`, or a sampler of the user's."""
+class Part(NamedTuple):
+    """Samples of an epoch that follow each other.
 
-    def indices(self, epoch: int) -> Indices:
-        """The samples of the epoch, in order; at least one."""
+    Attributes:
+        indices: of the samples in the data set: int64, shape ``(n,)``.
+        keys: the numbers that their random values are drawn by: int64, shape ``(n,)``.
+        position: in the epoch, of the sample behind them; None: they are the epoch's last.
+    """
+
+    indices: Indices
+    keys: Indices
+    position: int | None
+
+
+class Order(Protocol):
+    """Anything that says which samples to read in which epoch: `EpochOrder`, or a `SamplerOrder` of the user's."""
+
+    last_batch: LastBatch
+    broken: BrokenSamples  # to be left out
+
+    def read(self, epoch: int, position: int, n: int) -> Part:
+        """Up to ``n`` samples of the epoch, from a position on; fewer at its end only."""
+
+    def go_to(self, epoch: int, position: int) -> None:
+        """Reading goes on from there, and what is asked of the order may have changed."""
+
+    def forget(self, epoch: int, position: int) -> None:
+        """Nobody will go back to a place before this one."""
+
+    def remaining(self, epoch: int, position: int, most: int | None = None) -> int | None:
+        """How many samples, repetitions left out, the epoch has from there on, or whether it has ``most``; None: that
+        is not known. It always is with ``most``.
+        """
+
+    def reader_meta(self) -> dict[str, int]:
+        """What ``Pipeline.reader_meta`` tells about the reader."""
 
 
 class Position(NamedTuple):
@@ -57,7 +89,6 @@ class Cursor:
     def __init__(self, order: Order) -> None:
         self.order = order
         self._state = Position(0, 0)
-        self._loaded: tuple[int, Indices] | None = None
 
     @property
     def state(self) -> Position:
@@ -66,34 +97,32 @@ class Cursor:
 
     @state.setter
     def state(self, state: tuple[int, int]) -> None:
+        if min(state) < 0:
+            raise ArgumentError(f"a reader cannot be at {Position(*state)}")
         self._state = Position(*state)
-        if min(self._state) < 0:
-            raise ArgumentError(f"a reader cannot be at {self._state}")
-        self._loaded = None  # who sets the state may have changed the order, too
+        self.order.go_to(*self._state)
 
-    def take(self, n: int) -> tuple[Indices, Indices]:
-        """The next ``n`` samples, and the epoch that each belongs to: two int64 arrays of shape ``(n,)``."""
-        indices, epochs = np.empty(n, np.int64), np.empty(n, np.int64)
+    def forget(self, state: Position) -> None:
+        """Says that the state will not be set back to what it was before this one."""
+        self.order.forget(*state)
+
+    def take(self, n: int) -> tuple[Indices, Indices, Indices]:
+        """The next ``n`` samples, the epoch that each belongs to, and the key of its random numbers: three int64
+        arrays of shape ``(n,)``.
+        """
+        indices, epochs, keys = (np.empty(n, np.int64) for _ in range(3))
         epoch, position = self._state
         filled = 0
         while filled < n:
-            part = self._epoch(epoch)[position : position + n - filled]
-            indices[filled : filled + len(part)] = part
-            epochs[filled : filled + len(part)] = epoch
-            filled += len(part)
-            position += len(part)
-            if position >= len(self._epoch(epoch)):
-                epoch, position = epoch + 1, 0
-        self._state = Position(epoch, position)
-        return indices, epochs
-
-    def _epoch(self, epoch: int) -> Indices:
-        if self._loaded is None or self._loaded[0] != epoch:
-            indices = np.asarray(self.order.indices(epoch), np.int64)
-            if not len(indices):
+            part = self.order.read(epoch, position, n - filled)
+            if not len(part.indices) and not position:
                 raise ReadError(f"there is no sample to read in epoch {epoch}")
-            self._loaded = epoch, indices
-        return self._loaded[1]
+            place = slice(filled, filled + len(part.indices))
+            indices[place], epochs[place], keys[place] = part.indices, epoch, part.keys
+            filled = place.stop
+            epoch, position = (epoch + 1, 0) if part.position is None else (epoch, part.position)
+        self._state = Position(epoch, position)
+        return indices, epochs, keys
 
 
 class EpochOrder:
@@ -166,6 +195,8 @@ class EpochOrder:
         self.pad_last_batch = pad_last_batch
         self._last_batch: LastBatch = "pad" if pad_last_batch else "wrap"
         self._shards: tuple[int, Indices] | None = None
+        self._loaded: tuple[int, Indices] | None = None
+        self.broken = BrokenSamples()
 
     @property
     def last_batch(self) -> LastBatch:
@@ -185,9 +216,29 @@ class EpochOrder:
 
     def indices(self, epoch: int) -> Indices:
         """The samples of an epoch in order, with those that are repeated at its end: int64, shape ``(n,)``."""
-        shard = self._shard(epoch)
+        shard = self.broken.without(self._shard(epoch), epoch)
         missing = self._length(len(shard)) - len(shard)
         return np.append(shard, np.repeat(shard[-1:], missing)) if missing > 0 else shard[: len(shard) + missing]
+
+    def read(self, epoch: int, position: int, n: int) -> Part:
+        """Up to ``n`` samples of the epoch, from a position on."""
+        if self._loaded is None or self._loaded[0] != epoch:
+            self._loaded = epoch, self.indices(epoch)
+        part = self._loaded[1][position : position + n]
+        end = position + len(part)
+        return Part(part, part, end if end < len(self._loaded[1]) else None)
+
+    def go_to(self, epoch: int, position: int) -> None:
+        """Looks anew, for who sets the state may have changed the order, too."""
+        self._loaded = None
+
+    def forget(self, epoch: int, position: int) -> None:
+        """Nothing is to be done: all is arithmetic."""
+
+    def remaining(self, epoch: int, position: int, most: int | None = None) -> int:
+        """How many samples the epoch has from there on, at most ``most``; those that are repeated do not count."""
+        left = max(len(self.broken.without(self._shard(epoch), epoch)) - position, 0)
+        return left if most is None else min(left, most)
 
     def reader_meta(self) -> dict[str, int]:
         """What ``Pipeline.reader_meta`` tells about this reader: DALI's keys and values."""
@@ -203,6 +254,8 @@ class EpochOrder:
 
     def _length(self, shard_size: int) -> int:
         batch, smallest, largest = self.batch_size, self.size // self.num_shards, -(-self.size // self.num_shards)
+        if self.num_shards == 1:  # what was skipped need not be made up for: there is no other to be in step with
+            smallest = largest = shard_size
         return {
             "wrap": shard_size,
             "pad": -(-largest // batch) * batch,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.plugin.base import BaseIterator
-from penstock.read.order import Cursor, EpochOrder
+from penstock.read.order import Cursor, EpochOrder, Order, Position
 
 Epoch = list[list[list[int]]]  # batches; for each pipeline, its samples
 
@@ -35,11 +35,12 @@ class Numbers:
 class PlainPipeline:
     """Prefetches as the real one does, so what is in flight must be dealt with; `ends` stops it like an input's end."""
 
-    def __init__(self, batch_size: int, order: EpochOrder, depth: int = 3, ends: int | None = None) -> None:
+    def __init__(self, batch_size: int, order: Order, depth: int = 3, ends: int | None = None) -> None:
         self.max_batch_size, self.order, self.depth, self.ends = batch_size, order, depth, ends
         self.cursor = Cursor(order)
         self.queue: deque[np.ndarray | None] = deque()
-        self.scheduled = 0
+        self.positions: deque[Position] = deque()  # of what is in the queue
+        self.scheduled = self.shared = 0
         self.built = False
         self.cancelled = 0
 
@@ -50,38 +51,62 @@ class PlainPipeline:
         readers = {"Reader": self.order.reader_meta()}
         return readers[name] if name else readers
 
+    def reader_order(self, name: str) -> Order:
+        return self.order
+
+    def reader_position(self, name: str) -> Position:
+        return self.positions[0] if self.queue else self.cursor.state
+
+    def may_skip(self) -> bool:
+        return False
+
+    def wait(self) -> None:
+        pass
+
     def empty(self) -> bool:
         return not self.queue
 
     def schedule_run(self) -> None:
         for _ in range(1 if self.queue else self.depth):
+            self.positions.append(self.cursor.state)
             self.queue.append(self.cursor.take(self.max_batch_size)[0] if self.scheduled != self.ends else None)
             self.scheduled += self.scheduled != self.ends
 
-    def share_outputs(self) -> list[Numbers]:
+    def share_outputs(self, cuda_stream: Any = None) -> list[Numbers]:
         values = self.queue[0]
         if values is None:
             raise StopIteration
+        self.shared += 1
         return [Numbers(values)]
+
+    def handed_out(self) -> int:
+        return self.shared
 
     def release_outputs(self) -> None:
         self.queue.popleft()
+        self.positions.popleft()
 
     def reset(self) -> None:
         if self.queue and self.queue[0] is None:
-            self.queue.clear()
+            self._drop()
             self.scheduled = 0
+
+    def _drop(self) -> None:
+        if self.queue:
+            self.cursor.state = self.positions[0]
+        self.queue.clear()
+        self.positions.clear()
 
     def set_last_batch(self, reader: str, last_batch: Any) -> None:
         assert reader == "Reader"
-        self.queue.clear()
+        self._drop()
         self.scheduled = 0
         self.order.last_batch = last_batch
         self.cursor.state = self.cursor.state
 
     def start_epoch(self, epoch: int) -> None:
         self.cancelled += len(self.queue)
-        self.queue.clear()
+        self._drop()
         self.scheduled = 0
         self.cursor.state = (epoch, 0)
 

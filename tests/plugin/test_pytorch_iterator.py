@@ -47,8 +47,8 @@ class PicturePipeline(PlainPipeline):
         self.picture_layout, self.shapes, self.dtype = layout, shapes, dtype
         self.made = []
 
-    def share_outputs(self):
-        (numbers,) = super().share_outputs()
+    def share_outputs(self, cuda_stream=None):
+        (numbers,) = super().share_outputs(cuda_stream)
         shape = (len(numbers), *(4, 5, 3, 2)[: len(self.picture_layout)])
         values = np.arange(np.prod(shape)).reshape(shape) % 7 + numbers.values.reshape(-1, *[1] * (len(shape) - 1))
         self.made.append(values.astype(self.dtype))

@@ -157,7 +157,7 @@ def test_channels_last_pictures(photographs):
 
 def test_the_docstrings_example(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"x")
-    names = {"fn": fn, "pipeline_def": pipeline_def, "folder": str(tmp_path)}
+    names = {"np": np, "fn": fn, "pipeline_def": pipeline_def, "folder": str(tmp_path)}
     results = doctest.testmod(pytorch, extraglobs=names)
-    assert results.attempted == 4
+    assert results.attempted == 7
     assert not results.failed
