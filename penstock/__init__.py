@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from penstock import errors, types
 from penstock.graph.node import DataNode
 from penstock.graph.slicing import newaxis
-from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
+from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy
+from penstock.pipeline_def import pipeline_def
 
 if TYPE_CHECKING:
     from penstock import backend, fn, math, ops, plugin, tensors
+    from penstock.insight.profile import profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "ops",
     "pipeline_def",
     "plugin",
+    "profile",
     "tensors",
     "types",
 ]
@@ -40,4 +43,6 @@ _LAZY = ("backend", "fn", "math", "ops", "plugin", "tensors")  # each costs time
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "profile":
+        return importlib.import_module(f"{__name__}.insight.profile").profile
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,87 @@
+"""A recording in Chrome's trace format, which Perfetto and chrome://tracing show."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock.optimize.plan import Plan
+from penstock.run.executor import Executor
+from penstock.run.recording import Did, Recording
+
+_NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_EARLY: "launch early", Did.LAUNCH: "launch"}
+_BEHIND = ("launches", "early launches", "GPU", "engine")  # threads behind the workers, as in native/run/trace.h
+
+
+def write(path: str | os.PathLike[str], executor: Executor, plan: Plan, recording: Recording, start: int) -> None:
+    """Writes it. Times count from ``start``."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": list(_events(executor, plan, recording, start)), "displayTimeUnit": "ms"}, file)
+
+
+def _events(executor: Executor, plan: Plan, recording: Recording, start: int) -> Iterator[dict[str, Any]]:
+    workers = len(executor.thread_times())
+    yield _named("process_name", 0, "penstock")
+    for number in range(workers):
+        io = number >= executor.threads
+        yield _named("thread_name", number, f"reader {number - executor.threads}" if io else f"worker {number}")
+    for number, name in enumerate(_BEHIND[:3], workers):
+        if executor.device is not None:
+            yield _named("thread_name", number, name)
+    consumers = {ident: workers + len(_BEHIND) + i for i, ident in enumerate({c.thread for c in recording.called})}
+    for i, number in enumerate(consumers.values()):
+        yield _named("thread_name", number, f"consumer {i}" if i else "consumer")
+
+    group_of = {node: group for segment in plan.segments for group in segment.groups for node in group}
+    names = []
+    for node, *_ in executor.node_times():
+        group = group_of[node]
+        fused = group[0] is node and node not in plan.early
+        names.append("+".join(n.op.name for n in group) if fused else node.op.name)
+    events = recording.events()
+    spans = np.concatenate([recording.work(), events[events["did"] == Did.DEVICE]])
+    for since, till, batch, thread, did, at, sample in spans.tolist():
+        name = names[at] if did == Did.RUN else _NAMES.get(did, "GPU")
+        arguments = {"batch": batch, **({"sample": sample} if sample >= 0 else {})}
+        yield _complete(name, thread, since - start, till - since, arguments)
+    for one in recording.called:
+        number = consumers[one.thread]
+        yield _complete(one.call.value, number, one.start - start, one.end - one.start, {})
+    yield from _batches(events, plan, start)
+
+
+def _batches(events: Any, plan: Plan, start: int) -> Iterator[dict[str, Any]]:
+    """Each batch's way, as tracks of their own: the stages that it was at, and how long it lay ready."""
+    steps: dict[int, list[tuple[int, str]]] = {}
+    for since, till, batch, _, did, at, sample in sorted(events.tolist()):
+        if did == Did.PHASE:
+            name = f"stage {at + 1} ({plan.segments[at].where.name})"
+            if not steps.get(batch) or steps[batch][-1][1] != name:
+                steps.setdefault(batch, []).append((since, name))
+        elif did == Did.FINISHED:
+            steps.setdefault(batch, []).append((since, "ready"))
+        elif did == Did.WAIT and sample:
+            steps.setdefault(batch, []).append((till, ""))
+    for batch, path in steps.items():
+        common = {"cat": "batch", "id": batch, "pid": 1, "tid": 0}
+        ends = [*path[1:], (path[-1][0], "")]
+        yield {"ph": "b", "name": f"batch {batch}", "ts": (path[0][0] - start) / 1000, **common}
+        for (since, name), (until, _) in zip(path, ends, strict=True):
+            if name and until > since:
+                yield {"ph": "b", "name": name, "ts": (since - start) / 1000, **common}
+                yield {"ph": "e", "name": name, "ts": (until - start) / 1000, **common}
+        yield {"ph": "e", "name": f"batch {batch}", "ts": (path[-1][0] - start) / 1000, **common}
+
+
+def _named(kind: str, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": kind, "pid": 1, "tid": thread, "args": {"name": name}}
+
+
+def _complete(name: str, thread: int, since: int, lasting: int, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "ph": "X", "name": name, "pid": 1, "tid": thread, "ts": since / 1000, "dur": lasting / 1000, "args": arguments,
+    }  # fmt: skip
