@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "abi_executor.h"
 #include "abi_guard.h"
 #include "abi_tensor.h"
-#include "run/executor.h"
 
 using namespace ps;
 
@@ -15,12 +15,6 @@ struct ps_plan {
   std::unique_ptr<Plan> plan = std::make_unique<Plan>();
   Spec spec;                  // of the node to come
   std::vector<int> args;
-};
-
-struct ps_executor {
-  std::unique_ptr<Executor> executor;
-  std::vector<std::pair<int, FedRef>> fed;   // for the iteration to come
-  std::vector<std::string> sources;
 };
 
 struct ps_fed {
@@ -32,6 +26,10 @@ namespace {
 template <class F> ps_fed* new_fed(F f) {
   FedRef fed;
   return guarded([&] { fed = f(); return 0; }) < 0 ? nullptr : new ps_fed{std::move(fed)};
+}
+
+ps_error_info to_c(const Failure& f) {
+  return {int32_t(f.kind), f.node, f.sample, f.message.c_str(), f.source.c_str()};
 }
 
 int set_arg(ps_plan* p, const char* name, ArgValue v) {
@@ -47,8 +45,7 @@ int ps_abi_version() { return PS_ABI_VERSION; }
 const char* ps_isa() { return PS_ISA; }
 
 void ps_error(ps_error_info* info) {
-  *info = {int32_t(last_failure.kind), last_failure.node, last_failure.sample, last_failure.message.c_str(),
-           last_failure.source.c_str()};
+  *info = to_c(last_failure);
 }
 
 ps_plan* ps_plan_create() { return new ps_plan; }
@@ -117,7 +114,7 @@ int ps_plan_outputs(ps_plan* p, const int32_t* values, int n) {
   return 0;
 }
 
-ps_executor* ps_executor_create(ps_plan* p, const ps_options* options) {
+int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made) {
   auto e = std::make_unique<ps_executor>();
   const int rc = guarded([&] {
     p->plan->finish();
@@ -130,14 +127,26 @@ ps_executor* ps_executor_create(ps_plan* p, const ps_options* options) {
     o.priority = options->stream_priority;
     o.cpus.assign(options->cpus, options->cpus + options->num_cpus);
     o.name = options->name;
-    e->executor = std::make_unique<Executor>(std::move(p->plan), o);
+    e->executor = Executor::start(std::move(p->plan), o);
     return 0;
   });
   delete p;
-  return rc < 0 ? nullptr : e.release();
+  if (rc == 0) *made = e.release();
+  return rc;
 }
 
-void ps_executor_destroy(ps_executor* e) { delete e; }
+int ps_executor_destroy(ps_executor** made) {
+  const std::unique_ptr<ps_executor> e(std::exchange(*made, nullptr));
+  if (!e) return 0;
+  return guarded([&] {
+    const std::vector<std::string> files = e->executor->close();
+    if (files.empty()) return 0;
+    std::string text = files.size() == 1 ? "a thread is" : std::to_string(files.size()) + " threads are";
+    text += " left behind, waiting for files that do not answer:";
+    for (const std::string& file : files) text += " " + file;
+    fail(ErrorKind::stopped, text);
+  });
+}
 
 ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
   return new_fed([&] {
@@ -160,8 +169,14 @@ ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n) {
 
 void ps_fed_destroy(ps_fed* f) { delete f; }
 
+// In place of what was fed for an iteration that was interrupted before it was scheduled.
+static void put(ps_executor* e, int value, FedRef fed) {
+  std::erase_if(e->fed, [&](const auto& given) { return given.first == value; });
+  e->fed.emplace_back(value, std::move(fed));
+}
+
 int ps_executor_feed(ps_executor* e, int value, const ps_fed* f) {
-  e->fed.emplace_back(value, f->fed);
+  put(e, value, f->fed);
   return 0;
 }
 
@@ -172,7 +187,7 @@ int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n
       samples[size_t(i)].data = const_cast<int64_t*>(v + i);
       samples[size_t(i)].dtype = DType::i64;
     }
-    e->fed.emplace_back(value, feed_copy(*e->executor->pool(), std::move(samples)));
+    put(e, value, feed_copy(*e->executor->pool(), std::move(samples)));
     return 0;
   });
 }
@@ -189,6 +204,7 @@ void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* an
   answer->state = guarded([&] {
     const auto b = e->executor->wait(timeout_ms);
     if (!b) return 0;
+    if (b->failed && !b->losses.empty()) answer->batch = new ps_batch{b};
     if (b->failed) return failed(b->failure);
     if (gpu_too && b->done) b->done->wait();
     answer->batch = new ps_batch{b};
@@ -196,7 +212,7 @@ void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* an
   });
 }
 
-int ps_executor_pending(ps_executor* e) { return e->executor->pending(); }
+int64_t ps_executor_scheduled(ps_executor* e) { return e->executor->scheduled(); }
 int ps_executor_cancel(ps_executor* e) {
   return guarded([&] { e->executor->cancel(); return 0; });
 }
@@ -243,17 +259,22 @@ int ps_executor_kernels(ps_executor* e, const char** sources, int max_sources) {
   return int(e->sources.size());
 }
 
-int ps_batch_size(const ps_batch* b) { return b->batch->size; }
+int ps_batch_losses(const ps_batch* b, ps_error_info* rows, int max_rows) {
+  const std::vector<Failure>& losses = b->batch->losses;
+  for (int i = 0; i < std::min(int(losses.size()), max_rows); i++) rows[i] = to_c(losses[size_t(i)]);
+  return int(losses.size());
+}
 
 int ps_batch_output(const ps_batch* b, int output, ps_tensor* samples) {
   const size_t v = size_t(b->batch->plan->outputs[size_t(output)]);
   const auto& tensors = b->batch->values[v];
-  bool uniform = true;
+  bool uniform = true, contiguous = b->batch->value_memory[v] != nullptr;
   for (size_t i = 0; i < tensors.size(); i++) {
     uniform &= tensors[i].shape == tensors[0].shape;
+    if (i) contiguous &= tensors[i].data == tensors[i - 1].as<uint8_t>() + tensors[i - 1].bytes();
     samples[i] = to_c(tensors[i]);
   }
-  return (b->batch->value_memory[v] ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
+  return (contiguous ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
 }
 
 void ps_batch_destroy(ps_batch* b) {

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 3
+#define PS_ABI_VERSION 5
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -54,7 +54,9 @@ PS_API int ps_arg_numbers(ps_plan*, const char* name, const double*, int n);
 PS_API int ps_arg_strings(ps_plan*, const char* name, const char* const*, int n);
 PS_API int ps_arg_bytes(ps_plan*, const char* name, const char*, int64_t n); /* one string, of any bytes */
 PS_API int ps_arg_value(ps_plan*, const char* name, int value);
-/* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory. Returns its first output's value; nodes are numbered from 0. */
+/* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory, 16 looks at all samples of its
+ * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too. Returns
+ * its first output's value; nodes are numbered from 0. */
 PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs,
                         uint64_t key, int flags);
 /* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other.
@@ -72,8 +74,11 @@ typedef struct {
   const int32_t* cpus;           /* that threads are bound to, in turn */
   const char* name;              /* of the threads */
 } ps_options;
-PS_API ps_executor* ps_executor_create(ps_plan*, const ps_options*);
-PS_API void ps_executor_destroy(ps_executor*); /* waits for the samples in hand */
+/* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
+ * there is one. Destroying waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
+ * itself after a while, and the result is -1. */
+PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made);
+PS_API int ps_executor_destroy(ps_executor** made);
 /* What is given from outside for one value and one iteration (or several). Null: it failed. Samples that are not copied
  * must live as long as any batch that they are given to; on a GPU, where `release` of ps_gpu_borrow() tells, as long as
  * they are needed. Samples on the device are there when `stream` has got this far; a copy is put there, and waited for if
@@ -89,23 +94,41 @@ PS_API int ps_executor_schedule(ps_executor*, int size, const int64_t* ids, cons
  * still has it. */
 typedef struct {
   int32_t state; /* 0: not yet, 1: here it is, -1: it failed */
-  ps_batch* batch;
+  ps_batch* batch; /* of one that failed: null, or it tells of broken samples */
 } ps_answer;
 /* gpu_too: also until the GPU is done with it, in one call: each call of this kind may cost Python 5 ms to come back
  * from, where another thread keeps it busy. */
 PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
-PS_API int ps_executor_pending(ps_executor*);
-PS_API int ps_executor_cancel(ps_executor*); /* waits for the samples in hand */
+PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far */
+PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
+/* For profiles. While recording, threads note what they do: when, on which batch, and what for (Trace in run/trace.h).
+ * Spans are handed out once each, to one caller at a time; those that found no room are lost, and counted. */
+typedef struct {
+  int64_t start_ns, end_ns;      /* of the system's monotonic clock */
+  int64_t batch;                 /* counted since the executor's start */
+  int32_t thread, did, at, sample;
+} ps_span;
+PS_API int ps_executor_record(ps_executor*, int on);
+PS_API int ps_executor_spans(ps_executor*, ps_span* rows, int max_rows); /* returns how many */
+PS_API int64_t ps_executor_spans_lost(ps_executor*);
+/* Per node: ns as a stage of row pipelines, measured in some of the samples while recording. Returns how many nodes. */
+PS_API int ps_executor_stage_stats(ps_executor*, int64_t* ns, int max_rows);
 PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: there is none */
 PS_API int ps_executor_release_unused(ps_executor*);
 
 /* The sources of all GPU kernels so far, each a C string; returns how many there are. They live as long as the
  * executor's next call of this function. */
 PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sources);
+
+/* Decoding pictures: how many pixels one may have (0: as PENSTOCK_MAX_PIXELS says, or 2^29), for decoders that are made
+ * from then on; and where a codec's library lies ("libtiff"), for where the system has none. */
+PS_API int64_t ps_decode_max_pixels(void);
+PS_API void ps_decode_set_max_pixels(int64_t pixels);
+PS_API int ps_decode_set_library(const char* name, const char* path);
 
 /* GPUs. */
 PS_API int ps_gpu_count(void);                       /* fails where there is no driver */
@@ -125,11 +148,12 @@ PS_API void ps_gpu_set_compiler(ps_gpu_compiler); /* null: there is none any mor
 PS_API void ps_gpu_compiled(void* answer, const char* binary, int64_t size, const char* error);
 
 /* A finished iteration. */
-PS_API int ps_batch_size(const ps_batch*);
-/* Fills ps_batch_size() descriptors; returns flags: the samples lie one behind the other; they have one shape. */
+/* Fills a descriptor per sample; returns flags: the samples lie one behind the other; they have one shape. */
 #define PS_CONTIGUOUS 1
 #define PS_UNIFORM 2
 PS_API int ps_batch_output(const ps_batch*, int output, ps_tensor* samples);
+/* The broken samples of one that failed, as far as it got; returns how many. The strings live as long as the batch. */
+PS_API int ps_batch_losses(const ps_batch*, ps_error_info* rows, int max_rows);
 PS_API void ps_batch_destroy(ps_batch*);
 PS_API int ps_batch_output_device(const ps_batch*, int output); /* the GPU's number, or -1: in the host's memory */
 

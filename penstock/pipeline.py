@@ -1,31 +1,35 @@
-"""`Pipeline` and `pipeline_def`: DALI's way to say what happens to data, and to run it."""
+"""`Pipeline`: DALI's way to say what happens to data, and to run it."""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
-from penstock.graph.constants import as_node
+from penstock.errors import ArgumentError, GraphError
+from penstock.graph.blame import Blame, warn
 from penstock.graph.node import DataNode, OpNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
 from penstock.optimize.plan import Plan, Where
+from penstock.pipeline_def import pipeline_def
+from penstock.read.broken_samples import BrokenSample
+from penstock.read.order import Order, Position
 from penstock.run import affinity, checkpoint
-from penstock.run.checks import OutputCheck
+from penstock.run.arguments import PIPELINE_AKA, named
+from penstock.run.checks import OutputCheck, check_gpu, check_names, output_node
 from penstock.run.dot import write_dot
 from penstock.run.executor import Executor
 from penstock.run.inputs import Inputs
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
+from penstock.run.recording import Call
+from penstock.run.serialize import Serializable
 from penstock.run.statistics import executor_statistics
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 __all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
 
 
-class Pipeline(Scope):
+class Pipeline(Serializable):
     """A graph of operators and the engine that runs it.
 
     Make one by `pipeline_def`, by subclassing with ``define_graph``, or inside ``with Pipeline(...) as pipe:`` followed
@@ -62,6 +66,7 @@ class Pipeline(Scope):
     Errors: ArgumentError and ArgumentTypeError for arguments; what operators raise, see `penstock.errors`.
     """
 
+    @named("Pipeline", PIPELINE_AKA)
     def __init__(
         self,
         batch_size: int | None = None,
@@ -112,7 +117,7 @@ class Pipeline(Scope):
         if self._executor:
             raise GraphError("the pipeline is built already: its outputs can't change any more")
         with self:
-            self._outputs = [_output(o, i) for i, o in enumerate(outputs)]
+            self._outputs = [output_node(o, i) for i, o in enumerate(outputs)]
 
     def add_sink(self, node: DataNode) -> None:
         """Keeps an operator that no output needs."""
@@ -144,30 +149,25 @@ class Pipeline(Scope):
         if self._options.batch_size is None or self._options.num_threads is None:
             missing = "batch_size" if self._options.batch_size is None else "num_threads"
             raise ArgumentError(f"Pipeline: {missing} is needed to build it")
-        if self._outputs is None:
-            with self:
-                outputs = self.define_graph()
-            self.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
-        assert self._outputs is not None
-        _check_names(self.nodes)
-        self._plan = optimize(self._outputs, [n for n in self.nodes if n.preserve])
+        outputs = self._defined()
+        check_names(self.nodes)
+        self._plan = optimize(outputs, [n for n in self.nodes if n.preserve])
         ahead = 0
         for node in self._plan.nodes:
             if node.op.fed:
-                node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
+                with Blame(node.op.name, node.location):
+                    node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
                 ahead = max(ahead, node.op.prefetch_queue_depth - 1)  # type: ignore[attr-defined]
-        uses_gpu = any(node.device != "cpu" for node in self._plan.nodes)
+        uses_gpu = check_gpu(self._plan.nodes, self._options.device_id)
         if uses_gpu and not any(node.op.external for node in self._plan.nodes):
             # One more is read ahead: it goes on as soon as a batch is taken, and does not wait for a busy Python to
             # schedule it. GPUs make batches in about the time that this can take.
             ahead = max(ahead, 1)
         self._ahead = ahead if self._options.depth > 1 else 0
-        if uses_gpu and self._options.device_id is None:
-            raise DeviceError("Pipeline: device_id=None: operators run on a GPU, so it must say on which, such as 0")
         self._depth = self._options.ahead(uses_gpu)
         if self._options.given["set_affinity"]:
             self._processors = affinity.choose(self._options.num_threads, self._options.device_id if uses_gpu else None)
-        self._executor = Executor(
+        executor = Executor(
             self._plan,
             threads=self._options.num_threads,
             io_threads=self._options.num_threads,
@@ -178,9 +178,24 @@ class Pipeline(Scope):
             cpus=self._processors.cpus if self._processors else [],
             seed=self._options.seed,
         )
-        self._inputs = self._executor.inputs(self._options.batch_size)
+        inputs = executor.inputs(self._options.batch_size)
         if self._options.given["checkpoint"] is not None:
-            checkpoint.restore(self._executor, self._inputs, self._options.given["checkpoint"])
+            checkpoint.restore(executor, inputs, self._options.given["checkpoint"])
+        self._inputs, self._executor = inputs, executor  # at the end: Ctrl-C may come before
+
+    def _defined(self) -> list[DataNode]:
+        """The outputs, after `define_graph` where they are not known yet."""
+        if self._outputs is None:
+            nodes, scopes = len(self.nodes), len(self._stack())
+            try:
+                with self:
+                    outputs = self.define_graph()
+                self.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
+            except BaseException:
+                del self.nodes[nodes:], self._stack()[scopes:]  # Ctrl-C comes anywhere; the next attempt begins anew
+                raise
+        assert self._outputs is not None
+        return self._outputs
 
     # Running.
 
@@ -250,6 +265,7 @@ class Pipeline(Scope):
         if self._ended and not executor.pending():
             raise StopIteration
         outputs = executor.take(gpu_too=cuda_stream is None)
+        self._inputs.forget()
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):
@@ -349,6 +365,24 @@ class Pipeline(Scope):
             return self._reader(name).cursor.order.reader_meta()  # type: ignore[no-any-return]
         return {key: self.reader_meta(key) for key in self._readers()}
 
+    def reader_order(self, name: str) -> Order:
+        """The order in which a reader reads; see `penstock.read.order`."""
+        return self._reader(name).cursor.order  # type: ignore[no-any-return]
+
+    def reader_position(self, name: str) -> Position:
+        """Where a reader is: epoch and position of the first sample that was not handed out yet."""
+        return self._built().position()[0][list(self._readers()).index(name)]  # type: ignore[no-any-return]
+
+    def may_skip(self) -> bool:
+        """Whether broken samples are skipped, so that epochs may turn out to be shorter."""
+        self.build()
+        assert self._plan is not None
+        return any(node.op.on_error == "skip" for node in self._plan.nodes)
+
+    def wait(self) -> None:
+        """Waits for the oldest batch that was scheduled, or for its failure, which `share_outputs` raises."""
+        self._built().wait()
+
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
 
@@ -366,9 +400,26 @@ class Pipeline(Scope):
                 executor.wait()
         return "\n\n".join([text, *executor.kernels()])
 
+    def broken_samples(self) -> list[BrokenSample]:
+        """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
+
+        What a checkpoint says was found before it is left out, too, but not told here.
+        """
+        return list(self._built().broken.samples)
+
     def executor_statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
         return executor_statistics(self._built(), devices=bool(self._options.given["enable_memory_stats"]))
+
+    def enable_api_check(self, enable: bool) -> None:
+        """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
+
+    def start_py_workers(self) -> None:
+        """Without effect: there are no worker processes to start before CUDA is used."""
+
+    def handed_out(self) -> int:
+        """How many batches were handed out so far, those included that failed."""
+        return self._built().handed_out()
 
     def output_stream(self) -> int | None:
         """The handle of the CUDA stream in which outputs on the GPU are made; None: no operator runs on a GPU."""
@@ -379,6 +430,8 @@ class Pipeline(Scope):
         use_colors: bool = False,
     ) -> None:  # fmt: skip
         """Writes the graph for Graphviz. ``show_tensors`` draws values as nodes, ``use_colors`` fills by segment."""
+        if show_ids is not None:
+            warn("save_graph_to_dot_file: show_ids is deprecated: it has no effect")
         self.build()
         assert self._plan is not None
         write_dot(self._plan, filename, show_tensors=show_tensors, use_colors=use_colors)
@@ -409,17 +462,18 @@ class Pipeline(Scope):
     def _schedule(self) -> bool:
         """Starts an iteration; says whether there is data for one."""
         executor = self._built()
-        if self._ended:
+        if self._ended or executor.stuck():
             return False
         try:
-            self.iter_setup()
-            given = self._inputs.take(needed=not executor.pending())
+            with executor.recorded(Call.SOURCE):
+                self.iter_setup()
+                given = self._inputs.take(needed=not executor.pending())
         except StopIteration:
             self._ended = True
             return False
-        if given is not None:
-            executor.schedule(given[0].size if given else self.max_batch_size, given)
-        return given is not None
+        if given is None:
+            return False
+        return executor.schedule(given[0].size if given else self.max_batch_size, given)
 
     def _readers(self) -> dict[str, OpNode]:
         assert self._plan is not None
@@ -446,56 +500,3 @@ class Pipeline(Scope):
         if name.startswith("_"):
             raise AttributeError(name)
         return self._options.attribute(name)
-
-
-def _output(value: Any, index: int) -> DataNode:
-    if isinstance(value, (list, tuple, dict, str)) or value is None:
-        raise ArgumentTypeError(f"output {index} of the pipeline is {value!r}: expected a node or a constant array")
-    node = as_node(value)
-    return node
-
-
-def _check_names(nodes: Sequence[OpNode]) -> None:
-    names: set[str] = set()
-    for node in nodes:
-        if node.name in names:
-            raise GraphError(f"two operators are named {node.name!r}; the second one was made at {node.location}")
-        names.add(node.name)
-
-
-def pipeline_def(
-    fn: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
-) -> Callable[..., Any]:
-    """Makes a function that defines a graph into one that makes pipelines.
-
-    The function's own arguments come first; keyword arguments that `Pipeline` knows go to the pipeline, and override
-    those given to the decorator.
-
-    Example:
-        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
-        ... def numbers(high):
-        ...     return fn.random.uniform(range=[0.0, high])
-        >>> batch, = numbers(2.0).run()
-        >>> len(batch)
-        2
-    """
-    if enable_conditionals:
-        raise ArgumentError(
-            "pipeline_def: enable_conditionals=True: `if` on nodes is not supported; "
-            "use arithmetic, such as `flag * a + (1 - flag) * b`"
-        )
-
-    def decorate(define: Callable[..., Any]) -> Callable[..., Pipeline]:
-        @functools.wraps(define)
-        def make(*args: Any, **kwargs: Any) -> Pipeline:
-            own = {k: kwargs.pop(k) for k in list(kwargs) if k in Options.names()}
-            pipe = Pipeline(**{**pipeline_kwargs, **own})
-            with pipe:
-                outputs = define(*args, **kwargs)
-            pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
-            return pipe
-
-        make._is_pipeline_def = True  # type: ignore[attr-defined]
-        return make
-
-    return decorate(fn) if fn is not None else decorate

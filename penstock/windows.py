@@ -15,12 +15,22 @@ OUT_OF_BOUNDS = (
 class CropWindowArgs(Op):
     """A window by its size, and its position as a share of the room that is left (native/core/crop_window.h)."""
 
-    crop = arg(None, "(height, width) or (depth, height, width); 0: the whole extent.", kind="numbers", per_sample=True)
-    crop_w = arg(0.0, "Width; 0: the whole extent.", per_sample=True)
-    crop_h = arg(0.0, "Height; 0: the whole extent.", per_sample=True)
-    crop_d = arg(0.0, "Depth, of volumes; 0: the whole extent.", per_sample=True)
-    crop_pos_x = arg(0.5, "Left edge, from 0 to 1: times (input's width - window's width).", per_sample=True)
-    crop_pos_y = arg(0.5, "Upper edge, from 0 to 1: times (input's height - window's height).", per_sample=True)
+    crop = arg(
+        None,
+        "(height, width) or (depth, height, width); 0: the whole extent.",
+        kind="numbers",
+        per_sample=True,
+        aka=["crop_size", "size", "window"],
+    )
+    crop_w = arg(0.0, "Width; 0: the whole extent.", per_sample=True, aka=["width", "w"])
+    crop_h = arg(0.0, "Height; 0: the whole extent.", per_sample=True, aka=["height", "h"])
+    crop_d = arg(0.0, "Depth, of volumes; 0: the whole extent.", per_sample=True, aka=["depth"])
+    crop_pos_x = arg(
+        0.5, "Left edge, from 0 to 1: times (input's width - window's width).", per_sample=True, aka=["x", "left"]
+    )
+    crop_pos_y = arg(
+        0.5, "Upper edge, from 0 to 1: times (input's height - window's height).", per_sample=True, aka=["y", "top"]
+    )
     crop_pos_z = arg(0.5, "Front, from 0 to 1: times (input's depth - window's depth).", per_sample=True)
     rounding = arg("round", "How an edge becomes a whole number.", choices=["round", "truncate"])
 
@@ -46,8 +56,8 @@ class SliceWindowArgs(Op):
     setup_reads = (1, 2)
     cpu_inputs = (1, 2)
 
-    start = arg(None, "First elements, one for each axis.", kind="integers", per_sample=True)
-    end = arg(None, "Elements behind the last ones.", kind="integers", per_sample=True)
+    start = arg(None, "First elements, one for each axis.", kind="integers", per_sample=True, aka=["begin", "anchor"])
+    end = arg(None, "Elements behind the last ones.", kind="integers", per_sample=True, aka=["stop"])
     shape = arg(None, "Numbers of elements.", kind="integers", per_sample=True)
     rel_start = arg(None, "First elements, as shares of the extents.", kind="numbers", per_sample=True)
     rel_end = arg(None, "Elements behind the last ones, as shares of the extents.", kind="numbers", per_sample=True)
@@ -84,7 +94,9 @@ class OutOfBoundsArgs(Op):
         "'reflect_1001' mirrors with the edge, 'reflect_101' without it, 'wrap' starts again at the other side.",
         choices=OUT_OF_BOUNDS,
     )
-    fill_values = arg([0.0], "What 'pad' fills with: one value, or one per channel.")
+    fill_values = arg(
+        [0.0], "What 'pad' fills with: one value, or one per channel.", aka=["fill", "fill_value", "value"]
+    )
 
     def prepare(self) -> None:
         super().prepare()
@@ -95,7 +107,7 @@ class OutOfBoundsArgs(Op):
 class OutputTypeArgs(Op):
     """The type of the output, with the names that it had before."""
 
-    dtype = arg(None, "Type of the output; default: the input's.", kind="dtype")
+    dtype = arg(None, "Type of the output; default: the input's.", kind="dtype", aka=["type", "output_type"])
     output_dtype = arg(None, "The old name of `dtype`.", kind="dtype", deprecated="use dtype", to_kernel=False)
     image_type = arg(
         None,

@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
-import subprocess
-import sys
-import textwrap
-import threading
 import time
 import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from penstock import Pipeline, fn
+from penstock import fn
+from tests.faults.interrupts import interrupted_at
+from tests.faults.processes import finish, script
 from tests.small import made, slow, ten_files
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     return ten_files(tmp_path)
-
-
-def run_for_ever(pipe: Pipeline) -> None:
-    while True:
-        pipe.run()
-
-
-def script(text: str, *arguments: str) -> subprocess.Popen[str]:
-    """A Python process; it says on its output how far it is."""
-    command = [sys.executable, "-c", textwrap.dedent(text), *arguments]
-    return subprocess.Popen(
-        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
-
-
-def finish(process: subprocess.Popen[str], seconds: float = 30) -> tuple[str, str]:
-    """What it wrote; it must end by itself, within the time."""
-    try:
-        return process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        pytest.fail(f"the process still ran after {seconds} s\n{out}\n{err}")
 
 
 SLOW_PIPELINE = """
@@ -140,24 +114,86 @@ def test_ctrl_c_while_a_batch_is_awaited() -> None:
     assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("samples", [1, 10])
-def test_ctrl_c_loses_no_batch(samples: int, files: list[str]) -> None:
-    """Whether it comes long before the batch or, within one turn of polling, together with it."""
-    pipe = made(lambda: (fn.readers.file(files=files)[1], slow()), batch_size=samples, num_threads=1)
+def test_ctrl_c_at_any_moment_loses_no_batch(files: list[str]) -> None:
+    """Real signals, at random moments. One that is between the engine and this script's list may be lost."""
+    process = script(
+        """
+        import random, signal, sys
+        from penstock import Pipeline, fn
+
+        pipe = Pipeline(batch_size=2, num_threads=2, device_id=None, seed=1)
+        with pipe:
+            number = fn.readers.file(files=sys.argv[1:])[1]
+            pipe.set_outputs(fn.external_source(lambda i: [i.iteration] * 2, batch_info=True, batch=True), number)
+        pipe.build()
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        random.seed(5)
+        got, interrupts = [], 0
+        while interrupts < 300:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 2e-3))
+                for _ in range(1000):  # Python itself swallows what is raised in __del__
+                    got.append(pipe.run())
+            except KeyboardInterrupt:
+                interrupts += 1
+        got.append(pipe.run())
+        numbers = [(int(batch[0].at(0)), batch[1].as_array().ravel().tolist()) for batch in got]
+        for n, samples in numbers:
+            assert samples == [2 * n % 10, (2 * n + 1) % 10], (n, samples)
+        steps = [after[0] - before[0] for before, after in zip(numbers, numbers[1:])]
+        assert set(steps) <= {1, 2} and steps.count(2) <= interrupts // 4, steps
+        print("done")
+        """,
+        *files,
+    )
+    out, err = finish(process, 120)
+    assert (out, process.returncode) == ("done\n", 0), err
+
+
+@pytest.mark.parametrize("action", ["run", "reset"])
+def test_ctrl_c_between_any_two_lines(action: str, files: list[str]) -> None:
+    """The batches go on where they were: none comes twice, and one is lost only if it had been handed out."""
+
+    def numbered(info: Any) -> Any:
+        return [np.int64(info.iteration)] * 2
+
+    pipe = made(
+        lambda: (
+            fn.external_source(numbered, batch=True, batch_info=True, name="source"), fn.readers.file(files=files)[1],
+            fn.external_source(name="fed"),
+        ),
+        batch_size=2,
+    )  # fmt: skip
     pipe.build()
-    timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        pipe.run()
-    timer.join()
-    assert pipe.run()[0].as_array().ravel().tolist() == list(range(samples))
-    timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run_for_ever(pipe)
-    timer.join()
-    pipe.reset()  # the one that nobody got is thrown away like all others
-    assert len(pipe.run()[0]) == samples
+    fed = expected = line = 0
+
+    def feed_and_run() -> Any:
+        nonlocal fed
+        while fed < expected + 6:
+            pipe.feed_input("fed", np.full(2, fed))
+            fed += 1
+        return pipe.run()
+
+    for _ in range(4):
+        feed_and_run()
+        expected += 1
+    outcomes = set()
+    while "finished" not in outcomes:
+        line += 1
+        outcome = interrupted_at(line, pipe.run if action == "run" else pipe.reset)
+        if outcome != "interrupted":
+            outcomes.add("finished")
+        handed_out = json.loads(pipe.checkpoint())["sources"]["source"][1]
+        assert handed_out in (expected, expected + 1)
+        if outcome == "interrupted":
+            outcomes.add("after" if handed_out > expected else "before")
+        expected = handed_out
+        batch = [o.as_array().ravel().tolist() for o in feed_and_run()]
+        n = expected
+        assert batch == [[n, n], [2 * n % 10, (2 * n + 1) % 10], [n, n]], f"line {line}"
+        expected += 1
+    assert line > 20
+    assert outcomes == {"before", "after", "finished"} if action == "run" else {"before", "finished"}
 
 
 @pytest.mark.parametrize(

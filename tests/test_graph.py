@@ -113,7 +113,7 @@ def test_a_pipeline_needs_outputs() -> None:
             "transpose_layout='x': expected True or False",
         ),
         (lambda: fn.cast(np.zeros(2)), ArgumentError, "the argument 'dtype' is required"),
-        (lambda: fn.cast(dtype=types.FLOAT), ArgumentTypeError, "cast takes 1 inputs, got 0"),
+        (lambda: fn.cast(dtype=types.FLOAT), ArgumentTypeError, "cast takes 1 input, got 0"),
         (lambda: fn.random.choice(1, 2, 3), ArgumentTypeError, "random.choice takes 1 to 2 inputs, got 3"),
         (
             lambda: fn.random.beta(device="gpu"),

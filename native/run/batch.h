@@ -1,6 +1,7 @@
 // One iteration on its way through the plan.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -19,6 +20,9 @@ struct Failure {
   ErrorKind kind = ErrorKind::internal;
   int node = -1, sample = -1;
   std::string message, source;
+  bool is_broken_file() const {
+    return kind == ErrorKind::read || kind == ErrorKind::decode || kind == ErrorKind::unsupported;
+  }
 };
 
 // What an exception tells; `node` is whose fault it is.
@@ -75,6 +79,7 @@ struct Batch {
 
   std::mutex mutex;                            // guards failure and arenas
   Failure failure;
+  std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote
 
   // The file that a sample of the node comes from; empty: none.
@@ -96,7 +101,21 @@ struct Batch {
 
   void fail(Failure f) {
     std::lock_guard lock(mutex);
+    if (cancelled) return;                       // a thread that came too late: others may look at what is there
+    if (f.sample >= 0 && f.node >= 0 && f.is_broken_file() && plan->nodes[size_t(f.node)].tolerant) {
+      losses.push_back(std::move(f));
+      return;
+    }
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do
+    failed = true;
+  }
+
+  // With losses it fails at the end of a phase, when all samples have shown whether they are broken.
+  void end_phase() {
+    std::lock_guard lock(mutex);
+    if (failed || losses.empty()) return;
+    std::sort(losses.begin(), losses.end(), [](auto& a, auto& b) { return a.sample < b.sample; });
+    failure = losses.front();
     failed = true;
   }
 };

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace ps {
@@ -33,56 +34,57 @@ void prepare_thread(const std::string& name, int index, const std::vector<int>& 
 }  // namespace
 
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
-    : plan_(std::move(plan)), pool_(std::make_shared<Pool>()), options_(options), started_ns_(now_ns()) {
+    : plan_(std::move(plan)), pool_(std::make_shared<Pool>()), options_(options), started_ns_(now_ns()),
+      read_timeout_ns_(read_timeout_ns()) {
   if (plan_->uses_gpu()) {
     gpu_ = std::make_unique<GpuRunner>(*plan_, options.device, options.priority);
     pool_ = gpu_->device()->pinned();              // what the CPU makes goes to the GPU
   }
   const bool io = std::any_of(plan_->segments.begin(), plan_->segments.end(), [](auto& s) { return s.where == Where::io; });
   const int count = options.threads + (io ? options.io_threads : 0);
+  trace_ = std::make_shared<Trace>(count);
   for (int i = 0; i < count; i++) {
     auto t = std::make_unique<Thread>();
+    t->index = i;
     t->io = i >= options.threads;
-    t->worker = std::make_unique<Worker>(*plan_, pool_, i);
+    t->worker = std::make_unique<Worker>(*plan_, pool_, i, trace_);
     threads_.push_back(std::move(t));
-  }
-  for (int i = 0; i < count; i++)
-    threads_[size_t(i)]->thread = std::thread([this, i] {
-      Thread& self = *threads_[size_t(i)];
-      const std::vector<int>& cpus = options_.cpus;
-      if (self.io) prepare_thread(options_.name + "-io", i - options_.threads, cpus);
-      else prepare_thread(options_.name, i, cpus.empty() ? cpus : std::vector{cpus[size_t(i) % cpus.size()]});
-      loop(self);
-    });
-  if (gpu_) {
-    gpu_thread_ = std::thread([this] {
-      prepare_thread(options_.name + "-gpu", 0, options_.cpus);
-      gpu_loop();
-    });
-    early_thread_ = std::thread([this] {
-      prepare_thread(options_.name + "-gpu", 1, options_.cpus);
-      early_loop();
-    });
   }
 }
 
-Executor::~Executor() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-    for (auto& b : batches_) b->cancelled = true;
+std::shared_ptr<Executor> Executor::start(std::unique_ptr<Plan> plan, const Options& options) {
+  const std::shared_ptr<Executor> self(new Executor(std::move(plan), options));
+  try {
+    self->start_threads(self);
+  } catch (const std::system_error& e) {
+    self->close();
+    fail(ErrorKind::memory, std::string("the system refused a thread: ") + e.what());
+  } catch (...) {
+    self->close();
+    throw;
   }
-  work_.notify_all();
-  gpu_work_.notify_all();
-  early_work_.notify_all();
-  done_.notify_all();
-  for (auto& t : threads_) t->thread.join();
-  if (gpu_thread_.joinable()) gpu_thread_.join();
-  if (early_thread_.joinable()) early_thread_.join();
-  if (gpu_)
-    for (auto& b : batches_) gpu_->abandon(*b);
-  batches_.clear();
-  gpu_.reset();                                    // waits for its streams, and for calls of landed()
+  return self;
+}
+
+void Executor::start_threads(const std::shared_ptr<Executor>& self) {
+  const std::vector<int>& cpus = options_.cpus;
+  for (int i = 0; i < int(threads_.size()); i++)
+    threads_[size_t(i)]->thread = std::thread([this, self, i, &cpus] {
+      Thread& t = *threads_[size_t(i)];
+      if (t.io) prepare_thread(options_.name + "-io", i - options_.threads, cpus);
+      else prepare_thread(options_.name, i, cpus.empty() ? cpus : std::vector{cpus[size_t(i) % cpus.size()]});
+      t.waiting = &waiting();
+      loop(t);
+    });
+  if (!gpu_) return;
+  gpu_thread_ = std::thread([this] {
+    prepare_thread(options_.name + "-gpu", 0, options_.cpus);
+    gpu_loop();
+  });
+  early_thread_ = std::thread([this] {
+    prepare_thread(options_.name + "-gpu", 1, options_.cpus);
+    early_loop();
+  });
 }
 
 void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
@@ -118,6 +120,7 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
     b->number = scheduled_++;
     batches_.push_back(b);
     enter(*b);
+    mark(*b);
     if (b->finished) done_.notify_all();
   }
   work_.notify_all();
@@ -195,7 +198,10 @@ void Executor::early_loop() {
     b->early = Early::under_way;
     working_++;
     lock.unlock();
+    const int64_t start = now_ns();
     if (!b->failed && !b->cancelled) gpu_->launch_early(*b);
+    if (trace_->on())
+      trace_->add(Trace::early, Did::launch_early, int(b->segment), b->number, -1, start, now_ns());
     lock.lock();
     b->early = Early::none;
     gpu_work_.notify_all();
@@ -219,6 +225,7 @@ void Executor::launch(Batch* b) {
     Executor* executor;
     std::shared_ptr<std::atomic<bool>> landed;
   };
+  const int64_t start = now_ns();
   const bool more = host_follows(b->segment);
   const auto landed = [](void* argument) {
     const std::unique_ptr<Landing> l(static_cast<Landing*>(argument));
@@ -227,6 +234,11 @@ void Executor::launch(Batch* b) {
     l->executor->gpu_work_.notify_all();
   };
   if (!b->failed && !b->cancelled) gpu_->launch(*b);
+  if (trace_->on()) {
+    trace_->add(Trace::launcher, Did::launch, int(b->segment), b->number, -1, start, now_ns());
+    if (!b->failed && !b->cancelled) record_device(*b, start);
+  }
+  b->end_phase();
   if (b->failed || b->cancelled) gpu_->abandon(*b);
   if (!more || b->failed || b->cancelled) return advance(b);
   b->landed = std::make_shared<std::atomic<bool>>(false);
@@ -234,6 +246,7 @@ void Executor::launch(Batch* b) {
   if (gpu_->call_back(landed, landing.get())) landing.release();   // the callback's
   std::lock_guard lock(mutex_);
   b->phase = Phase::flight;
+  mark(*b);
 }
 
 void Executor::loop(Thread& self) {
@@ -245,19 +258,33 @@ void Executor::loop(Thread& self) {
     else work_.wait(lock, [&] { return found() || put_off_; });
     if (stop_) return;
     if (!b) continue;
-    const int chunk = b->phase == Phase::setup ? kSetupChunk : 1;
+    const Phase phase = b->phase;
+    const int chunk = phase == Phase::setup ? kSetupChunk : 1;
     const int first = b->next, last = std::min(first + chunk, b->pieces());
     b->next = last;
     put_off_ -= std::exchange(b->retry_ns, 0) != 0;
     working_++;
+    self.in_hand = b;
+    self.answers = true;
     lock.unlock();
     const int64_t start = now_ns();
     bool done = true;
     if (b->phase == Phase::prepare) done = prepare(*b);
     else for (int i = first; i < last; i++) work(self, *b, i);
-    self.busy_ns += now_ns() - start;
-    if (done && b->left.fetch_sub(last - first) == last - first) advance(b);
+    const int64_t end = now_ns();
+    self.busy_ns += end - start;
+    if (trace_->on() && phase != Phase::run)         // run: the worker says what
+      trace_->add(self.index, phase == Phase::setup ? Did::setup : Did::prepare, int(b->segment), b->number, first,
+                  start, end);
+    const bool answers = self.answers.exchange(false);
+    if (answers && done && b->left.fetch_sub(last - first) == last - first) advance(b);
     lock.lock();
+    if (!answers) {                                // it was left behind, and comes back
+      self.orphan = nullptr;
+      done_.notify_all();                          // close() hopes for it
+      continue;
+    }
+    self.in_hand = nullptr;
     if (--working_ == 0) done_.notify_all();       // cancel() waits for this
   }
 }
@@ -337,10 +364,12 @@ void Executor::next_phase(Batch& b) const {
 
 void Executor::advance(Batch* b) {
   bool finished;
+  b->end_phase();
   {
     std::lock_guard lock(mutex_);
     next_phase(*b);
     enter(*b);
+    mark(*b);
     finished = b->finished;
   }
   if (finished) done_.notify_all();
@@ -383,7 +412,8 @@ void Executor::give_memory(Batch& b, const Segment& s, int& at) {
     const Node& node = plan_->nodes[size_t(n)];
     if (!node.alias) continue;
     const size_t from = size_t(node.inputs[0]), to = size_t(node.outputs[0]);
-    for (int i = 0; i < b.size; i++) b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
+    for (int i = 0; node.shows_input() && i < b.size; i++)
+      b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
     b.value_memory[to] = b.value_memory[from];
   }
 }
@@ -393,14 +423,19 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   if (batches_.empty()) fail(ErrorKind::stopped, "nothing is scheduled");
   const auto ready = [&] { return stop_ || batches_.empty() || batches_.front()->finished; };
   awaited_ = true;                                 // also between the calls of one that looks for Ctrl-C
-  if (!done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) return nullptr;
+  const int64_t since = now_ns();
+  if (!done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready) && !give_up_reading()) {
+    mark_wait(*batches_.front(), since, false);
+    return nullptr;
+  }
   awaited_ = false;
   if (stop_ || batches_.empty()) fail(ErrorKind::stopped, "the pipeline was stopped while an iteration was awaited");
   auto b = batches_.front();
   batches_.pop_front();
   taken_ = b->number + 1;
+  mark_wait(*b, since, true);
   lock.unlock();
-  let_go(*b);
+  if (!b->cancelled) let_go(*b);                   // or a thread that waits for a file may still write to it
   work_.notify_all();                              // a batch that waited for room may start
   if (gpu_) gpu_work_.notify_all();
   return b;
@@ -426,9 +461,9 @@ void Executor::let_go(Batch& b) const {
     if (std::find(plan_->outputs.begin(), plan_->outputs.end(), int(v)) == plan_->outputs.end()) b.values[v] = {};
 }
 
-int Executor::pending() {
+int64_t Executor::scheduled() {
   std::lock_guard lock(mutex_);
-  return int(batches_.size());
+  return scheduled_;
 }
 
 void Executor::cancel() {
@@ -439,27 +474,10 @@ void Executor::cancel() {
   taken_ = scheduled_;
   put_off_ = 0;
   awaited_ = false;
-  done_.wait(lock, [&] { return working_ == 0; });
+  wait_until_idle(lock, gone, false);
   lock.unlock();
   if (gpu_)
     for (auto& b : gone) gpu_->abandon(*b);
-}
-
-std::vector<NodeStats> Executor::stats() {
-  std::vector<NodeStats> sum(plan_->nodes.size());
-  for (auto& t : threads_)
-    for (size_t n = 0; n < sum.size(); n++) {
-      sum[n].setup_ns += t->worker->stats[n].setup_ns;
-      sum[n].run_ns += t->worker->stats[n].run_ns;
-      sum[n].samples += t->worker->stats[n].samples;
-    }
-  return sum;
-}
-
-std::vector<std::pair<int64_t, int64_t>> Executor::busy() {
-  std::vector<std::pair<int64_t, int64_t>> all;
-  for (auto& t : threads_) all.emplace_back(t->busy_ns, now_ns() - started_ns_);
-  return all;
 }
 
 }  // namespace ps

@@ -2,6 +2,7 @@
 // idle threads begin the next batch. Nothing here knows Python.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/waiting.h"
 #include "run/batch.h"
 #include "run/gpu_runner.h"
 #include "run/worker.h"
@@ -26,10 +28,14 @@ struct Options {
   std::string name = "penstock";       // of the threads, as debuggers and top show it
 };
 
+int64_t read_timeout_ns();               // what PENSTOCK_READ_TIMEOUT says; 0: for ever
+
 class Executor {
  public:
-  Executor(std::unique_ptr<Plan> plan, const Options& options);
-  ~Executor();                         // stops after the samples in hand
+  static std::shared_ptr<Executor> start(std::unique_ptr<Plan> plan, const Options& options);
+  // Stops after the samples in hand. Threads that wait for files which do not answer are left to themselves: the names
+  // of those files. They keep the executor until they come back.
+  std::vector<std::string> close();
 
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<Pool>& pool() const { return pool_; }
@@ -38,20 +44,29 @@ class Executor {
   // Starts an iteration. `fed`: by source value.
   void schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
                 std::vector<std::pair<int, FedRef>> fed);
-  // Waits for the oldest iteration. Null: not yet, after `timeout_ms`.
+  // Waits for the oldest iteration. Null: not yet, after `timeout_ms`. One that waits too long for a file has failed.
   std::shared_ptr<Batch> wait(int timeout_ms);
-  int pending();                       // iterations scheduled and not taken
-  void cancel();                       // throws away all of them; returns when no thread works on any
+  int64_t scheduled();                 // iterations so far
+  void cancel();                       // throws away all of them; returns when no thread works on any, as in close()
   std::vector<NodeStats> stats();
   std::vector<std::pair<int64_t, int64_t>> busy();   // by thread: ns at work, ns since start
+  Trace& trace() { return *trace_; }
+  void record(bool on);                // of all that threads do from now on
 
  private:
   struct Thread {
     std::unique_ptr<Worker> worker;
     std::thread thread;
+    int index = 0;
     bool io = false;
     Counter busy_ns;
+    Waiting* waiting = nullptr;        // known from its first sample on
+    Batch* in_hand = nullptr;
+    std::atomic<bool> answers{false};  // for what it has in hand: who takes this away looks after the batch
+    std::shared_ptr<Batch> orphan;     // what it had in hand when it was left behind
   };
+  Executor(std::unique_ptr<Plan> plan, const Options& options);
+  void start_threads(const std::shared_ptr<Executor>& self);
   // Threads point to the batch in hand: it stays in batches_ until its last piece is done, or in cancel()'s hands until
   // nobody is at work. So its memory goes when its consumer lets go of it, and not when a thread gets to run again.
   void loop(Thread& self);
@@ -71,12 +86,21 @@ class Executor {
   void enter(Batch& b);                            // a phase begins
   void next_phase(Batch& b) const;
   void advance(Batch* b);   // its last sample is done
+  void mark(const Batch& b);                       // for profiles: where it is now
+  void mark_wait(const Batch& b, int64_t since_ns, bool taken);
+  void record_device(const Batch& b, int64_t launched_ns);
   void give_memory(Batch& b, const Segment& s, int& at);
+  bool leave_behind(Thread& t, const std::shared_ptr<Batch>& b);
+  void wait_until_idle(std::unique_lock<std::mutex>& lock, const std::deque<std::shared_ptr<Batch>>& batches,
+                       bool last);
+  const Thread* stuck_thread(const Batch& b) const;
+  bool give_up_reading();
   void let_go(Batch& b) const;                     // of all that outputs do not need
 
   std::shared_ptr<const Plan> plan_;
   std::shared_ptr<Pool> pool_;
   Options options_;
+  std::shared_ptr<Trace> trace_;
   std::mutex mutex_;                               // guards what follows, and the phase of batches
   std::condition_variable work_, gpu_work_, early_work_, done_;
   std::deque<std::shared_ptr<Batch>> batches_;     // in order of their numbers
@@ -89,6 +113,7 @@ class Executor {
   bool awaited_ = false;                           // somebody waits for the oldest batch
   bool stop_ = false;
   int64_t started_ns_ = 0;
+  const int64_t read_timeout_ns_;                  // how long a file may take to answer; 0: for ever
 };
 
 }  // namespace ps

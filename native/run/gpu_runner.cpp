@@ -47,6 +47,7 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
     const auto tensor = [&](int v) { return &b.values[size_t(v)][size_t(i)]; };
     Context& c = all[size_t(i)];
     c.index = i;
+    c.batch = b.size;
     c.id = b.ids[size_t(i)];
     c.epoch = b.epochs[size_t(i)];
     c.key = node.key;
@@ -59,6 +60,7 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
     c.num_inputs = int(node.inputs.size());
     c.num_outputs = int(node.outputs.size());
     c.params = b.params.data() + size_t(i) * plan_.params_bytes + node.params_at;
+    c.params_stride = plan_.params_bytes;
   }
   return all;
 }
@@ -101,7 +103,8 @@ void GpuRunner::record_group(Batch& b, const Group& g) {
     const Node& node = plan_.nodes[size_t(n)];
     if (node.alias) {
       const size_t from = size_t(node.inputs[0]), to = size_t(node.outputs[0]);
-      for (int i = 0; i < b.size; i++) b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
+      for (int i = 0; node.shows_input() && i < b.size; i++)
+        b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
       b.value_memory[to] = b.value_memory[from];
       continue;
     }
@@ -122,6 +125,7 @@ void GpuRunner::take_memory_back(Batch& b, const Segment& s) const {
     if (node.early) continue;
     for (int v : node.outputs) {
       b.value_memory[size_t(v)].reset();
+      if (node.alias && node.batchwise) continue;      // setup() has found where its samples are
       for (Tensor& t : b.values[size_t(v)]) t.data = nullptr;
     }
   }

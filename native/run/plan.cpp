@@ -24,6 +24,8 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.alias = flags & kAlias;
   n.io = flags & kIo;
   n.host_output = flags & kHostOutput;
+  n.batchwise = flags & kBatchwise;
+  n.tolerant = flags & kTolerant;
   n.params_at = params_bytes;
   params_bytes += (n.op->params_size() + 63) / 64 * 64;
   for (int k = 0; k < spec.num_outputs; k++) {

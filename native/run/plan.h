@@ -17,8 +17,11 @@ struct Node {
   uint64_t key = 0;                    // of random numbers
   bool early = false;                  // computed while shapes are being found, since other shapes depend on it
   bool alias = false;                  // the output is the input's memory under another shape
+  bool batchwise = false;              // looks at all samples of its inputs: those are made in earlier segments
+  bool tolerant = false;               // where it finds a sample broken, the others of the batch are looked at, too
   bool io = false;                     // waits for files: runs on the threads that may wait
   bool host_output = false;            // of a GPU segment: its outputs are in the host's memory
+  bool shows_input() const { return alias && !batchwise; }   // that of the same sample
   size_t params_at = 0;                // where in a sample's parameter block
 };
 
@@ -66,6 +69,6 @@ struct Plan {
   bool uses_gpu() const;
 };
 
-enum NodeFlags : int { kEarly = 1, kAlias = 2, kIo = 4, kHostOutput = 8 };
+enum NodeFlags : int { kEarly = 1, kAlias = 2, kIo = 4, kHostOutput = 8, kBatchwise = 16, kTolerant = 32 };
 
 }  // namespace ps

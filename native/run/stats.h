@@ -19,6 +19,7 @@ class Counter {
 
 struct NodeStats {
   Counter setup_ns, run_ns, samples;
+  Counter stage_ns;      // as a stage of a row pipeline, in the samples that clocks were put into
 };
 
 inline int64_t now_ns() {

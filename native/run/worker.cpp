@@ -3,14 +3,18 @@
 #include <stdexcept>
 
 #include "core/range.h"
+#include "core/waiting.h"
 #include "gpu/operator.h"
 #include "rows/memory_rows.h"
+#include "run/stage_clock.h"
 
 namespace ps {
 namespace {
 
 // Pointers of all contexts of one group live side by side; this is far more than any group needs.
 constexpr size_t kMaxPointers = 4096;
+// While somebody records, every so many row pipelines have clocks in them.
+constexpr uint64_t kClockEvery = 8;
 
 struct Blamed {
   Failure failure;
@@ -18,8 +22,9 @@ struct Blamed {
 
 }  // namespace
 
-Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index)
-    : stats(plan.nodes.size()), plan_(plan), pool_(pool), index_(index), scratch_(pool), local_(pool) {
+Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace)
+    : stats(plan.nodes.size()), plan_(plan), pool_(pool), index_(index), trace_(std::move(trace)), scratch_(pool),
+      local_(pool) {
   for (const Node& n : plan.nodes) states_.push_back(n.op->make_state());
   in_.reserve(kMaxPointers);
   args_.reserve(kMaxPointers);
@@ -28,12 +33,15 @@ Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index)
 
 Context Worker::context(Batch& batch, int index, int sample) {
   const Node& node = plan_.nodes[size_t(index)];
+  waiting().node.store(index, std::memory_order_relaxed);
+  waiting().sample.store(sample, std::memory_order_relaxed);
   if (in_.size() + node.inputs.size() > kMaxPointers || args_.size() + node.args.size() > kMaxPointers ||
       out_.size() + node.outputs.size() > kMaxPointers)
     fail(ErrorKind::internal, "too many values in one group");
   auto tensor = [&](int v) { return &batch.values[size_t(v)][size_t(sample)]; };
   Context c;
   c.index = sample;
+  c.batch = batch.size;
   c.id = batch.ids[size_t(sample)];
   c.epoch = batch.epochs[size_t(sample)];
   c.key = node.key;
@@ -46,8 +54,10 @@ Context Worker::context(Batch& batch, int index, int sample) {
   c.num_inputs = int(node.inputs.size());
   c.num_outputs = int(node.outputs.size());
   c.params = batch.params.data() + size_t(sample) * plan_.params_bytes + node.params_at;
+  c.params_stride = plan_.params_bytes;
   c.state = states_[size_t(index)].get();
   c.scratch = &scratch_;
+  c.lasting = batch.arenas[size_t(index_)].get();
   return c;
 }
 
@@ -74,7 +84,7 @@ void Worker::blame(const Batch& batch, int node, int sample) {
 void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) {
   for (size_t k = 0; k < node.outputs.size(); k++) {
     Tensor& t = batch.values[size_t(node.outputs[k])][size_t(sample)];
-    if (node.alias) t.data = batch.values[size_t(node.inputs[0])][size_t(sample)].data;
+    if (node.shows_input()) t.data = batch.values[size_t(node.inputs[0])][size_t(sample)].data;
     else if (!t.data) t.data = arena.take(t.bytes());
   }
 }
@@ -108,6 +118,7 @@ void Worker::setup(Batch& batch, const Segment& segment, int sample) {
       stats[size_t(n)].setup_ns += now_ns() - start;
       stats[size_t(n)].samples += 1;
       if (node.early) {
+        const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
         allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
         run_node(n, c);
       }
@@ -127,6 +138,7 @@ void Worker::run(Batch& batch, const Segment& segment, int sample) {
     for (const Group& g : segment.groups) {
       at = g.nodes.back();
       const Range range(g.name);
+      const Recorded recorded(*trace_, index_, Did::run, g.nodes[0], batch.number, sample);
       if (!g.rows || !run_rows(batch, g, sample)) run_alone(batch, g, sample);
     }
   } catch (const Blamed& b) {
@@ -143,6 +155,7 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
     if (!op || !op->has_host_part()) continue;
     in_.clear(); args_.clear(); out_.clear();
     const Range range(plan_.nodes[size_t(n)].kernel);
+    const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
     const int64_t start = now_ns();
     try {
       op->run_host(context(batch, n, sample));
@@ -184,6 +197,9 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
     if (!op->fits_rows(contexts[i])) return false;
     if (op->stores() && i + 1 < count) return false;
   }
+  StageClock clocks[kMaxStages];
+  int64_t begin_ns[kMaxStages] = {};
+  const bool clocked = trace_->on() && count > 1 && pipelines_++ % kClockEvery == 0;
   const int64_t start = now_ns();
   int at = group.nodes[0];
   try {
@@ -200,27 +216,44 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
       for (size_t i = first; i < count; i++) {
         at = group.nodes[i];
         const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
+        const int64_t begun = clocked ? now_ns() : 0;
         stages[i] = op->begin(contexts[i]);
-        if (previous) previous->next = stages[i];
+        begin_ns[i] = clocked ? now_ns() - begun : 0;
+        clocks[i].watch(*stages[i]);
+        if (previous) previous->next = clocked ? static_cast<RowSink*>(&clocks[i]) : stages[i];
         previous = stages[i];
       }
+      RowSink& top = clocked ? static_cast<RowSink&>(clocks[first]) : *stages[first];
       previous->next = &sink;
       Window w{0, 0, previous->out.width, previous->out.height};
       for (size_t i = count; i-- > first;) w = stages[i]->demand(w);
       at = group.nodes[0];
       if (source) {
-        source->produce(contexts[0], w, *stages[first]);
+        source->produce(contexts[0], w, top);
       } else {
         const Tensor& input = contexts[0].in(0);
         const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
-        push_rows(input.data, op->format(input), w, *stages[first]);
+        push_rows(input.data, op->format(input), w, top);
       }
     }
   } catch (...) {
     blame(batch, at, sample);
   }
   scratch_.clear();
-  stats[size_t(group.nodes[0])].run_ns += now_ns() - start;
+  const int64_t took = now_ns() - start;
+  stats[size_t(group.nodes[0])].run_ns += took;
+  if (clocked) {
+    int64_t outside = 0, above = took;               // begin() of all stages; what goes by above the stage at hand
+    for (size_t i = first; i < count; i++) outside += begin_ns[i];
+    above -= outside;
+    for (size_t i = first; i < count; i++) {
+      // Above the first stage is the source; where there is none, reading memory counts as the first stage's.
+      if (i > 0) stats[size_t(group.nodes[i - 1])].stage_ns += above - clocks[i].ns();
+      if (i > 0) above = clocks[i].ns();
+      stats[size_t(group.nodes[i])].stage_ns += begin_ns[i];
+    }
+    stats[size_t(group.nodes[count - 1])].stage_ns += above;
+  }
   return true;
 }
 

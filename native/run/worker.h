@@ -7,12 +7,13 @@
 #include "run/batch.h"
 #include "run/plan.h"
 #include "run/stats.h"
+#include "run/trace.h"
 
 namespace ps {
 
 class Worker {
  public:
-  Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index);
+  Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace);
   void setup(Batch& batch, const Segment& segment, int sample);
   void run(Batch& batch, const Segment& segment, int sample);
   std::vector<NodeStats> stats;                // by node
@@ -29,6 +30,8 @@ class Worker {
   const Plan& plan_;
   std::shared_ptr<Pool> pool_;
   int index_;
+  std::shared_ptr<Trace> trace_;
+  uint64_t pipelines_ = 0;                     // run while somebody records
   Arena scratch_;                              // of one call
   Arena local_;                                // of one sample's run: values that nobody else reads
   std::vector<std::unique_ptr<State>> states_; // by node

@@ -214,10 +214,10 @@ class _Epoch:
         """Lets go of all before a position."""
         passed = min(position - self.first, len(self._indices))
         if passed > 0:
-            self.failed = True  # until all agrees again
+            failed, self.failed = self.failed, True  # until all agrees again
             del self._indices[:passed], self._keys[:passed]
             self.first += passed
-            self.failed = False
+            self.failed = failed
 
     def some(self, position: int, n: int, broken: BrokenSamples) -> list[int]:
         """The places of the next ``n`` samples that are to be read, or of fewer at the end."""

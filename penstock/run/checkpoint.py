@@ -23,9 +23,12 @@ def save(executor: Executor, inputs: Inputs, seed: int) -> str:
         )
     positions, counted = executor.position()
     readers = {node.name: list(p) for (node, _), p in zip(executor.program.readers, positions, strict=True)}
-    sources = inputs.places(executor.given_next())
+    sources = inputs.places()
+    orders = {node.name: node.op.cursor.order for node, _ in executor.program.readers}  # type: ignore[attr-defined]
+    broken = {name: found for name, order in orders.items() if (found := order.broken.state())}
     state = {"penstock": _FORMAT, "seed": seed, "samples": counted, "readers": readers}
-    return json.dumps({**state, "sources": sources} if sources else state)
+    more = {"sources": sources, "broken": broken}
+    return json.dumps({**state, **{key: value for key, value in more.items() if value}})
 
 
 def seed_of(text: str) -> int:
@@ -42,6 +45,8 @@ def restore(executor: Executor, inputs: Inputs, text: str) -> None:
             f"checkpoint: it was made with the readers {sorted(state['readers'])}, but the pipeline has {sorted(names)}"
         )
     inputs.go_to(state.get("sources", {}))
+    for node, _ in executor.program.readers:
+        node.op.cursor.order.broken.restore(state.get("broken", {}).get(node.name, {}))  # type: ignore[attr-defined]
     executor.set_position([tuple(state["readers"][name]) for name in names], int(state["samples"]))
 
 

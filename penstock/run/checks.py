@@ -1,4 +1,4 @@
-"""What a pipeline promises about its outputs, checked with each batch."""
+"""What must hold for a pipeline's nodes, and what it promises about its outputs, checked with each batch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import types
-from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
+from penstock.graph.blame import Blame
+from penstock.graph.constants import as_node
+from penstock.graph.node import DataNode, OpNode
+from penstock.run import gpu
 from penstock.tensors.samples import Samples
 
 # The argument's name, what it asks for, and where an output has it.
@@ -56,3 +60,32 @@ def _ndim(value: Any) -> int:
     if value < 0:
         raise ArgumentError(f"output_ndim={value!r}: expected 0 or more")
     return value
+
+
+def output_node(value: Any, index: int) -> DataNode:
+    """An output of a pipeline's definition, as a node."""
+    if isinstance(value, (list, tuple, dict, str)) or value is None:
+        raise ArgumentTypeError(f"output {index} of the pipeline is {value!r}: expected a node or a constant array")
+    return as_node(value)
+
+
+def check_names(nodes: Sequence[OpNode]) -> None:
+    """Raises GraphError where two nodes have the same name."""
+    names: set[str] = set()
+    for node in nodes:
+        if node.name in names:
+            raise GraphError(f"two operators are named {node.name!r}; the second one was made at {node.location}")
+        names.add(node.name)
+
+
+def check_gpu(nodes: Sequence[OpNode], device_id: int | None) -> bool:
+    """Whether any of them runs on a GPU. Raises DeviceError, about the first that does, if the GPU can't be used."""
+    first = next((node for node in nodes if node.device != "cpu"), None)
+    if first is None:
+        return False
+    with Blame(first.op.shown_name(), first.location):
+        if device_id is None:
+            raise DeviceError("device_id=None: operators run on a GPU, so Pipeline must say on which, such as 0")
+        gpu.prepare()
+        gpu.describe(device_id)
+    return True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes as c
 import os
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from penstock.errors import DeviceError, from_native
 from penstock.run import native
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+from penstock.tensors.frameworks import current_stream
 from penstock.tensors.gpu_memory import copy_stream, stream_handle
 
 _CUDA = (2, 13)  # DLPack's kinds of memory that NVIDIA GPUs have
@@ -40,7 +41,7 @@ class Fed:
             self._destroy(self.handle)
 
 
-def feed(executor: int, data: Any, layout: str | None, *, device: int | None, copy: bool, stream: Any) -> Fed:
+def feed(executor: c.c_void_p, data: Any, layout: str | None, *, device: int | None, copy: bool, stream: Any) -> Fed:
     """Hands a batch to the engine: to the host's memory, or with ``device`` to that GPU's.
 
     Raises TypeError, TensorError and DeviceError for data that makes no batch there.
@@ -54,7 +55,7 @@ def feed(executor: int, data: Any, layout: str | None, *, device: int | None, co
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
-def _feed_host(executor: int, data: Any, layout: str | None, copy: bool) -> Fed:
+def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool) -> Fed:
     if _has_device_memory(_first(data)):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')
     tensors = TensorListCPU(_dense(data) if copy else data, layout)
@@ -116,11 +117,9 @@ def _is_internal(stream: Any) -> bool:
 def _stream_of(data: Any) -> int | None:
     """The stream in which the data's framework works now; None: nobody knows."""
     first = _first(data)
-    framework = type(first).__module__.partition(".")[0]
-    if framework == "torch":
-        return stream_handle(sys.modules["torch"].cuda.current_stream(first.device))
-    if framework == "cupy":
-        return stream_handle(sys.modules["cupy"].cuda.get_current_stream())
+    known = current_stream(first)
+    if known is not None:
+        return stream_handle(known)
     if isinstance(first, (TensorGPU, TensorListGPU)):  # whose interface waits
         return None
     stream = (getattr(first, "__cuda_array_interface__", None) or {}).get("stream")

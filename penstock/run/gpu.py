@@ -27,15 +27,19 @@ def warn_of_missing(nodes: Iterable[OpNode]) -> None:
     """Warns, once in a process, where the CPU must do what a library would do on the GPU."""
     for node in nodes:
         if node.device == "mixed" and getattr(node.op, "hw_decoder_load", 0) > 0:
-            _warn_without_nvjpeg()
+            _warn_without_libraries()
 
 
 @cache
-def _warn_without_nvjpeg() -> None:
-    if not libraries.found("nvjpeg"):
+def _warn_without_libraries() -> None:
+    formats = {"nvjpeg": ("nvJPEG", "JPEG"), "nvimgcodec": ("nvImageCodec", "JPEG 2000, TIFF and lossless JPEG")}
+    missing = [names for library, names in formats.items() if not libraries.found(library)]
+    if missing:
+        titles, pictures = (" and ".join(words) for words in zip(*missing, strict=True))
         warnings.warn(
-            "nvJPEG was not found, so device='mixed' decodes JPEG on the CPU: pip install 'penstock[cuda13]' brings "
-            "it, or penstock[cuda12] for older drivers (hw_decoder_load=0 asks for the CPU, without this warning)",
+            f"{titles} {'was' if len(missing) == 1 else 'were'} not found, so device='mixed' decodes {pictures} on "
+            "the CPU, which is slower: pip install 'penstock[cuda13]' brings what is missing, or penstock[cuda12] for "
+            "older drivers (hw_decoder_load=0 asks for the CPU, without this warning)",
             stacklevel=2,
         )
 

@@ -1,9 +1,12 @@
-"""The external sources of a running pipeline: what was fed, who is asked, and what an iteration gets."""
+"""The external sources of a running pipeline: what was fed, who is asked, and what an iteration gets.
+
+Data waits under the number of the iteration that it is for, and stays there until that one is taken. So an iteration
+that is cancelled, or interrupted on its way into the engine, finds its data again.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +32,6 @@ class Given:
     """What one input gives to one iteration: a value per output."""
 
     name: str
-    queue: deque[Given]  # that it came from
     numbers: Sequence[int]  # of its values in the engine
     values: Sequence[Fed]
     place: tuple[int, int]  # epoch and iteration of the source
@@ -56,8 +58,7 @@ class Input:
     numbers: list[int]  # of its values in the engine
     feed: Callable[..., Fed]
     batch_size: int
-    queue: deque[Given] = field(default_factory=deque)  # of iterations to come
-    last: Given | None = None  # of the iteration before these
+    data: dict[int, Given] = field(default_factory=dict)  # by iteration, in order
     seen: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # type, axes and layout, by output
 
     @property
@@ -66,44 +67,51 @@ class Input:
         assert isinstance(self.node.op, ExternalSource)
         return self.node.op
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Epoch and iteration of what comes next."""
-        if self.queue:
-            return self.queue[0].place
-        return (self.op.poll.epoch, self.op.poll.iteration) if self.op.poll else (0, 0)
+    def place(self, first: int) -> tuple[int, int]:
+        """Epoch and iteration of what the source gives to iteration ``first``."""
+        assert self.op.poll is not None
+        waiting = (given.place for number, given in self.data.items() if number >= first)
+        return next(waiting, (self.op.poll.epoch, self.op.poll.iteration))
 
-    @property
-    def ready(self) -> bool:
-        """Whether there is data, or somebody to be asked for it."""
-        return bool(self.queue) or self.op.poll is not None
-
-    def accept(self, items: Sequence[Any], layout: str | None = None, stream: Any = None) -> None:
-        """Queues data for one iteration: one batch per output."""
+    def accept(
+        self, number: int, items: Sequence[Any], layout: str | None = None, stream: Any = None,
+        place: tuple[int, int] = (0, 0),
+    ) -> None:  # fmt: skip
+        """Keeps data for one iteration, at the earliest ``number``: one batch per output."""
         values = [self._value(k, item, layout, stream) for k, item in enumerate(items)]
         if len({v.size for v in values}) > 1:
             raise self._wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
         self.seen.update({k: _facts(v) for k, v in enumerate(values) if v.size})
-        self.queue.append(Given(self.node.name, self.queue, self.numbers, values, self.place))
+        last = next(reversed(self.data), number - 1)
+        self.data[max(number, last + 1)] = Given(self.node.name, self.numbers, values, place)
 
-    def ask(self) -> None:
-        """Queues what the source gives."""
+    def ask(self, number: int) -> None:
+        """Keeps what the source gives to iteration ``number``."""
         op, poll = self.op, self.op.poll
         assert poll is not None
         place = poll.epoch, poll.iteration
-        item = poll.take(self.batch_size)
         try:
+            item = poll.take(self.batch_size)
             if not op.gives_list():
                 items = [item]
             elif op.batch is False:
                 items = [[self._part(sample, k) for sample in item] for k in range(op.num_outputs())]
             else:
                 items = [self._part(item, k) for k in range(op.num_outputs())]
-            self.accept(items)
+            self.accept(number, items, place=place)
         except BaseException:
-            poll.epoch, poll.iteration = place
+            if number not in self.data:
+                poll.epoch, poll.iteration = place
             raise
-        self.queue[-1].place = place
+
+    def drop(self, number: int) -> None:
+        """Drops the data of one iteration: what follows is for the iterations before."""
+        self.data = {n - (n > number): given for n, given in self.data.items() if n != number}
+
+    def forget(self, first: int, coming: int) -> None:
+        """Drops the data of iterations before ``first``, but for what may be repeated in iteration ``coming``."""
+        for number in [n for n in self.data if n < first and not (self.op.repeat_last and n == coming - 1)]:
+            del self.data[number]
 
     def _part(self, item: Any, k: int) -> Any:
         try:
@@ -143,14 +151,17 @@ class Input:
 
 
 class Inputs:
-    """All external sources of a pipeline. `feed` may be called from any thread."""
+    """All external sources of a pipeline. `feed` may be called from any thread.
+
+    ``numbers`` tells the oldest iteration that nobody has taken, and the next one to be scheduled.
+    """
 
     def __init__(
         self, inputs: Iterable[Input] = (), batch_size: int = 0, full: bool = False,
-        closed: Callable[[], bool] = lambda: False,
+        closed: Callable[[], bool] = lambda: False, numbers: Callable[[], tuple[int, int]] = lambda: (0, 0),
     ):  # fmt: skip
         self._inputs = {i.node.name: i for i in inputs}
-        self._batch_size, self._full, self._closed = batch_size, full, closed
+        self._batch_size, self._full, self._closed, self._numbers = batch_size, full, closed, numbers
         self._changed = threading.Condition()
 
     def feed(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> None:
@@ -161,7 +172,7 @@ class Inputs:
         if one.op.poll:
             raise GraphError(f"feed_input(): external_source {one.node.name!r} has a source, so it takes nothing else")
         with self._changed:
-            one.accept([data], layout, stream)
+            one.accept(self._numbers()[1], [data], layout, stream)
             self._changed.notify_all()
 
     def check(self, name: str) -> None:
@@ -173,7 +184,7 @@ class Inputs:
         for name in names:
             self.check(name)
         for one in self._inputs.values():
-            if one.node.name not in names and not (one.ready or one.op.blocking or one.op.repeat_last):
+            if one.node.name not in names and not (self._ready(one) or one.op.blocking or one.op.repeat_last):
                 raise self._nothing(one)
 
     def take(self, needed: bool) -> list[Given] | None:
@@ -183,24 +194,40 @@ class Inputs:
         StopIteration too; TensorError if inputs differ in size. Data that others have given by then is kept for later.
         """
         with self._changed:
+            coming = self._numbers()[1]
             for one in self._inputs.values():
                 if not self._is_there(one, needed):
                     return None
             for one in self._inputs.values():
-                if not one.queue and one.op.poll:
-                    one.ask()
-            taken = [one.queue.popleft() if one.queue else one.last for one in self._inputs.values()]
-            given = [g for g in taken if g is not None]
-            self._check_sizes(given)
-            for one, g in zip(self._inputs.values(), given, strict=True):
-                one.last = g if one.op.repeat_last else None
+                if coming in one.data:
+                    continue
+                if one.op.poll:
+                    one.ask(coming)
+                else:
+                    one.data[coming] = one.data[coming - 1]  # is repeated
+            given = [one.data[coming] for one in self._inputs.values()]
+            try:
+                self._check_sizes(given)
+            except TensorError:
+                for one in self._inputs.values():
+                    one.drop(coming)
+                raise
             return given
 
+    def forget(self) -> None:
+        """Lets go of the data of iterations that were taken."""
+        with self._changed:
+            for one in self._inputs.values():
+                one.forget(*self._numbers())
+
+    def _ready(self, one: Input) -> bool:
+        return self._numbers()[1] in one.data or one.op.poll is not None
+
     def _is_there(self, one: Input, needed: bool) -> bool:
-        while not one.ready:
+        while not self._ready(one):
             if not needed:
                 return False
-            if one.last:
+            if one.op.repeat_last and one.data:
                 return True
             if not one.op.blocking:
                 raise self._nothing(one)
@@ -220,17 +247,15 @@ class Inputs:
         """Begins an epoch: sources that can begin again do, and what they gave ahead is dropped."""
         for one in self._inputs.values():
             if one.op.poll and one.op.poll.restarts:
-                one.queue.clear()
+                one.data.clear()
                 one.op.poll.restart()
 
-    def places(self, given: Iterable[Given]) -> dict[str, list[int]]:
-        """Epoch and iteration, by name, of sources that can go on from anywhere: where they were before they gave this,
-        or else are now.
+    def places(self) -> dict[str, list[int]]:
+        """Where sources stand that can go on from anywhere: by name, the epoch and iteration of what they gave to the
+        oldest iteration that nobody has taken, or else give next.
         """
-        before = {g.name: g.place for g in given}
-        return {
-            name: list(before.get(name, i.place)) for name, i in self._inputs.items() if i.op.poll and i.op.poll.indexed
-        }
+        first = self._numbers()[0]
+        return {name: list(i.place(first)) for name, i in self._inputs.items() if i.op.poll and i.op.poll.indexed}
 
     def go_to(self, places: dict[str, list[int]]) -> None:
         """Lets sources go on from there."""
@@ -254,9 +279,3 @@ class Inputs:
             f"external_source {one.node.name!r} has no data for this iteration: call feed_input({one.node.name!r}, "
             f"batch) before run(), or run({one.node.name}=batch)\n  operator made at {one.node.location}"
         )
-
-
-def give_back(given: Iterable[Given]) -> None:
-    """Puts the data of an iteration that did not run before all other data of its inputs."""
-    for g in given:
-        g.queue.appendleft(g)

@@ -38,7 +38,8 @@ def _headers() -> bytes:
     return digest.digest()
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """What is kept between processes lies here."""
     named = os.environ.get("PENSTOCK_CACHE")
     if named:
         return Path(named)
@@ -111,7 +112,7 @@ def cache_file(source: str, arch: int) -> Path:
     digest = hashlib.blake2b(digest_size=20)
     for part in (source.encode(), _headers(), repr((_OPTIONS, arch, nvrtc().version)).encode()):
         digest.update(part + b"\0")
-    return _folder() / "kernels" / f"{digest.hexdigest()}-sm_{arch}.cubin"
+    return folder() / "kernels" / f"{digest.hexdigest()}-sm_{arch}.cubin"
 
 
 def _load(path: Path) -> bytes | None:

@@ -13,10 +13,10 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError
 
-ABI_VERSION = 3
+ABI_VERSION = 5
 MAX_DIMS = 12
 CONTIGUOUS, UNIFORM = 1, 2
-EARLY, ALIAS, IO, HOST_OUTPUT = 1, 2, 4, 8
+EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT = 1, 2, 4, 8, 16, 32
 
 
 class Tensor(c.Structure):
@@ -81,6 +81,20 @@ class GpuInfo(c.Structure):
     ]
 
 
+class Span(c.Structure):
+    """``ps_span``: what a thread of the engine did, and when."""
+
+    _fields_ = [
+        ("start_ns", c.c_int64),
+        ("end_ns", c.c_int64),
+        ("batch", c.c_int64),
+        ("thread", c.c_int32),
+        ("did", c.c_int32),
+        ("at", c.c_int32),
+        ("sample", c.c_int32),
+    ]
+
+
 Compiler = c.CFUNCTYPE(None, c.c_char_p, c.c_int, c.c_void_p)
 VERSIONED, COPIED = 1, 2  # flags of ps_dlpack_export
 
@@ -88,13 +102,13 @@ _i32p, _i64p = c.POINTER(c.c_int32), c.POINTER(c.c_int64)
 _tensors = c.POINTER(Tensor)
 _memory = c.c_void_p  # ps_gpu_memory*
 _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
-    "ps_executor_create": (c.c_void_p, [c.c_void_p, c.POINTER(Options)]),
+    "ps_executor_create": (c.c_int, [c.c_void_p, c.POINTER(Options), c.POINTER(c.c_void_p)]),
     "ps_gpu_count": (c.c_int, []),
     "ps_gpu_describe": (c.c_int, [c.c_int, c.POINTER(GpuInfo)]),
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_set_compiler": (None, [Compiler]),
-    "ps_executor_destroy": (None, [c.c_void_p]),
+    "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
@@ -128,19 +142,26 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_fed_destroy": (None, [c.c_void_p]),
     "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p]),
-    "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, _i64p, c.c_int]),
-    "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, _i64p, _i64p]),
-    "ps_executor_pending": (c.c_int, [c.c_void_p]),
+    "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_int]),
+    "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p]),
+    "ps_executor_scheduled": (c.c_int64, [c.c_void_p]),
     "ps_executor_node_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_thread_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
+    "ps_executor_record": (c.c_int, [c.c_void_p, c.c_int]),
+    "ps_executor_spans": (c.c_int, [c.c_void_p, c.POINTER(Span), c.c_int]),
+    "ps_executor_spans_lost": (c.c_int64, [c.c_void_p]),
+    "ps_executor_stage_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
+    "ps_decode_max_pixels": (c.c_int64, []),
+    "ps_decode_set_max_pixels": (None, [c.c_int64]),
+    "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
-    "ps_batch_size": (c.c_int, [c.c_void_p]),
     "ps_batch_output": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
+    "ps_batch_losses": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),
     "ps_batch_destroy": (None, [c.c_void_p]),
     "ps_batch_output_device": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_gpu_of_batch": (_memory, [c.c_void_p, c.c_int]),

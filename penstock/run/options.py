@@ -10,10 +10,15 @@ from typing import Any
 
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
+from penstock.graph.blame import warn
 from penstock.run import checkpoint
 
 # What DALI's properties say of arguments that were left out.
 _FILLED_IN = {"max_streams": -1, "default_cuda_stream_priority": 0}
+
+
+# What DALI warns of.
+_DEPRECATED = {"max_streams": "it has no effect", "experimental_exec_dynamic": "use exec_dynamic"}
 
 
 class StreamPolicy(enum.Enum):
@@ -55,7 +60,16 @@ class Options:
         seed = given["seed"]
         if given["checkpoint"] is not None:
             seed = checkpoint.seed_of(given["checkpoint"])
-        if seed is None or seed == -1:
+        if isinstance(seed, int) and seed < 0:
+            warn(
+                f"Pipeline: seed={seed}: negative seeds are deprecated: use None for another seed each time",
+                UserWarning,
+            )
+            seed = None
+        for name, advice in _DEPRECATED.items():
+            if given[name] is not None:
+                warn(f"Pipeline: {name} is deprecated: {advice}", Warning)
+        if seed is None:
             seed = int.from_bytes(os.urandom(4), "little") >> 1
         elif not isinstance(seed, int):
             raise ArgumentTypeError(f"Pipeline: seed={seed!r}: expected a whole number")
@@ -110,6 +124,8 @@ class Options:
 
     def attribute(self, name: str) -> Any:
         """An argument by its name, as an attribute of the pipeline."""
+        if name == "batch_size":
+            warn("Pipeline.batch_size is deprecated: use max_batch_size", Warning)
         if name == "max_batch_size":
             name = "batch_size"
         if name == "cpu_queue_size":

@@ -52,7 +52,10 @@ class Program:
 
     def failure(self) -> PenstockError:
         """The exception for this thread's last native failure."""
-        info = native.last_error()
+        return self.exception(native.last_error())
+
+    def exception(self, info: native.ErrorInfo) -> PenstockError:
+        """The exception for a native failure."""
         node = self.nodes[info.node] if 0 <= info.node < len(self.nodes) else None
         return from_native(
             info.kind,
@@ -115,7 +118,9 @@ class Program:
             self._argument(b"device_id", self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
-        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io | native.HOST_OUTPUT * op.host_output
+        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
+        flags |= native.HOST_OUTPUT * op.host_output | native.BATCHWISE * op.batchwise
+        flags |= native.TOLERANT * (op.on_error != "raise")
         self.nodes.append(node)
         first = self._library.ps_plan_node(
             self._handle,

@@ -41,6 +41,15 @@ _FRAMEWORKS: dict[str, tuple[Callable[[Any], _Facts], Callable[[int], int]]] = {
 }
 
 
+def current_stream(array: Any) -> int | None:
+    """The handle of the stream in which the array's framework works now; None: it is of no framework known here."""
+    framework = _FRAMEWORKS.get(type(array).__module__.partition(".")[0])
+    if framework is None:
+        return None
+    facts, stream = framework
+    return stream(facts(array)[-1])
+
+
 def descriptors(tensors: Sequence[Any]) -> tuple[Array, int, int] | None:
     """Rows of descriptors, the GPU's number, and the stream that the framework works in now.
 

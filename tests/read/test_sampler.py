@@ -284,7 +284,7 @@ def test_ctrl_c_at_any_moment_loses_no_sample():
             if "penstock/read" not in frame.f_code.co_filename:
                 return None
             lines += event == "line"
-            if lines == interrupt_at:
+            if event == "line" and lines == interrupt_at:
                 sys.settrace(None)
                 raise KeyboardInterrupt
             return trace
