@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import machine
+from bench import machine, operators
 from bench.contest import Contestant, contest, ratio
 from bench.photos import describe, photos
 
@@ -54,6 +54,12 @@ class Bench:
             for name in sets:
                 rows += self.rate_rows(work, name, loaders)
         yield from table(["work", "who", "images/s", "spread", "times DALI"], rows)
+
+    def operators(self) -> Iterator[str]:
+        yield from (operators.__doc__ or "").strip().splitlines()
+        yield ""
+        rows = list(operators.rows(photos("420", self.count), self.rounds, self.seconds / 10))
+        yield from table(["operator", "arguments", "Penstock ms", "DALI ms", "times DALI"], rows)
 
     def scaling(self) -> Iterator[str]:
         rows = []
@@ -112,7 +118,9 @@ class Bench:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench cpu")
-    parser.add_argument("sections", nargs="*", help="some of: rates scaling busy imports memory growth (default: all)")
+    parser.add_argument(
+        "sections", nargs="*", help="some of: rates operators scaling busy imports memory growth (default: all)"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
     parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
     parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048)")
@@ -120,6 +128,7 @@ def main() -> None:
     bench = Bench(options)
     sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
         "rates": ("Rates", bench.rates),
+        "operators": ("Operators", bench.operators),
         "scaling": ("From one thread to two", bench.scaling),
         "busy": ("A busy main thread", bench.busy),
         "imports": ("Import time", bench.imports),

@@ -63,12 +63,14 @@ def ours(
     return results
 
 
-def dalis(case: Case) -> list[Result]:
-    """The same by DALI itself, on the CPU."""
+def dalis(case: Case, device: str = "cpu") -> list[Result]:
+    """The same by DALI itself."""
     dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
     import nvidia.dali.fn as dali_fn
 
-    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=None, seed=7)
+    on_gpu = device == "gpu"
+    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=0 if on_gpu else None, seed=7)
+    schema = registry.ops[case.op]
 
     def source(samples: Samples) -> Any:
         batch = [np.array(a, order="C") for a in samples.arrays]
@@ -85,10 +87,14 @@ def dalis(case: Case) -> list[Result]:
     for part in case.op.split("."):
         function = getattr(function, part)
     with pipe:
-        made = function(*[source(s) for s in case.inputs], **{k: value(v) for k, v in case.arguments.items()})
+        inputs = [source(s) for s in case.inputs]
+        if on_gpu:
+            inputs = [n if i in schema.cpu_inputs else n.gpu() for i, n in enumerate(inputs)]
+        made = function(*inputs, device=device, **{k: value(v) for k, v in case.arguments.items()})
         pipe.set_outputs(*(made if isinstance(made, (list, tuple)) else [made]))
     pipe.build()
-    return [Result([np.array(o.at(i)) for i in range(case.count)], int(o.dtype), o.layout()) for o in pipe.run()]
+    outputs = [o.as_cpu() if hasattr(o, "as_cpu") else o for o in pipe.run()]
+    return [Result([np.array(o.at(i)) for i in range(case.count)], int(o.dtype), o.layout()) for o in outputs]
 
 
 def assert_equal(found: list[Result], wanted: list[Result]) -> None:

@@ -1,4 +1,4 @@
-// Numbers of a beta distribution: X / (X + Y), by logarithms, since for small parameters X and Y would underflow.
+// Numbers of a beta distribution: X / (X + Y); for small parameters by logarithms, since X and Y would underflow.
 #pragma once
 
 #include <cmath>
@@ -38,20 +38,31 @@ class RandomBeta : public RandomOperator {
   }
 
   static double by_gammas(Philox& random, double alpha, double beta) {
+    if (alpha >= 1 && beta >= 1) {
+      const double x = gamma(random, alpha);
+      return x / (x + gamma(random, beta));
+    }
     const double x = log_gamma(random, alpha);
     return 1 / (1 + std::exp(log_gamma(random, beta) - x));
   }
 
-  // Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26, 2000).
   static double log_gamma(Philox& random, double shape) {
     if (shape < 1) {
       const double boosted = log_gamma(random, shape + 1);
       return boosted + std::log(1 - random.uniform64()) / shape;
     }
+    return std::log(gamma(random, shape));
+  }
+
+  // For shapes of at least 1: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26, 2000).
+  static double gamma(Philox& random, double shape) {
     const double d = shape - 1.0 / 3, k = 1 / std::sqrt(9 * d);
     while (true) {
       const double x = random.normal(), t = 1 + k * x, v = t * t * t;
-      if (v > 0 && std::log(1 - random.uniform64()) < 0.5 * x * x + d - d * v + d * std::log(v)) return std::log(d * v);
+      if (v <= 0) continue;
+      const double u = 1 - random.uniform64(), square = x * x;
+      if (u < 1 - 0.0331 * square * square) return d * v;          // most are taken without a logarithm
+      if (std::log(u) < 0.5 * square + d - d * v + d * std::log(v)) return d * v;
     }
   }
 

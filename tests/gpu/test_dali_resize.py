@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from penstock import types
-from tests.cases import Array, Case, case, pictures
-from tests.runners import ours
+from tests.cases import Case, case, pictures
+from tests.runners import assert_close, dalis, ours
 
 pytestmark = pytest.mark.gpu
 
@@ -41,38 +41,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("samples")
 
 
-def dalis(of: Case) -> list[Array]:
-    """What DALI's GPU operator gives; the test is skipped where DALI or its GPU is missing."""
-    dali = pytest.importorskip("nvidia.dali", reason="DALI is not installed")
-    values = {
-        k: getattr(dali.types, type(v).__name__)(int(v))
-        if isinstance(v, (types.DALIDataType, types.DALIInterpType))
-        else v
-        for k, v in of.arguments.items()
-    }
-    batch = [np.array(a, order="C") for a in of.inputs[0].arrays]
-    try:
-        pipe = dali.Pipeline(batch_size=len(batch), num_threads=1, device_id=0)
-        with pipe:
-            source = dali.fn.external_source(source=lambda: batch, batch=True, layout=of.inputs[0].layout)
-            pipe.set_outputs(getattr(dali.fn, of.op)(source.gpu(), **values))
-        pipe.build()
-    except RuntimeError as error:
-        pytest.skip(f"DALI has no GPU here: {error}")
-    (output,) = pipe.run()
-    host = output.as_cpu()
-    return [np.array(host.at(i)) for i in range(len(batch))]
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_parity_with_dali(case: Case, folder: Path) -> None:
-    wanted = dalis(case)
+    pytest.importorskip("nvidia.dali", reason="DALI is not installed")
+    try:
+        (wanted,) = dalis(case, "gpu")
+    except RuntimeError as error:
+        pytest.skip(f"DALI has no GPU here: {error}")
     (found,) = ours(case, folder, device="gpu")
-    for x, y in zip(found.arrays, wanted, strict=True):
-        assert x.shape == y.shape
-        assert x.dtype == y.dtype
-        apart = np.abs(x.astype(np.float64) - y.astype(np.float64))
-        if x.dtype.kind == "f":
-            assert np.all(apart <= 1e-3 * np.maximum(1, np.abs(y)))
-        else:
-            assert apart.max() <= 1
+    for i, (x, y) in enumerate(zip(found.arrays, wanted.arrays, strict=True)):
+        assert_close(x, y, 1, 1.0, 1e-3, f"sample {i}")

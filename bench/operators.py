@@ -1,0 +1,249 @@
+"""Each operator beside DALI's: 64 photographs of 500x375 (or what it takes), 2 threads, in one process.
+
+Both get their inputs from an external source that copies nothing, and take turns; so the figures have the fixed cost of
+an iteration in them, about half a millisecond in either library.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import itertools
+import math
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BATCH, THREADS = 64, 2
+
+# What makes a graph: (fn, types, input) -> outputs. The input's kind is a method of `Inputs`.
+Define = Callable[[Any, Any, Any], Any]
+CASES: dict[str, list[tuple[str, str, Define]]] = {
+    "arithmetic": [
+        ("photos", "x * 1.5 + 2", lambda fn, t, x: x * 1.5 + 2),
+        ("photos", "(x > 100) & (x < 200)", lambda fn, t, x: (x > 100) & (x < 200)),
+    ],
+    "subscript": [
+        ("photos", "x[10:300, 20:400]", lambda fn, t, x: x[10:300, 20:400]),
+        ("photos", "x[:, :, 0]", lambda fn, t, x: x[:, :, 0]),
+    ],
+    "bb_flip": [("boxes", "horizontal=1", lambda fn, t, x: fn.bb_flip(x, horizontal=1))],
+    "brightness": [("photos", "1.2", lambda fn, t, x: fn.brightness(x, brightness=1.2))],
+    "brightness_contrast": [
+        ("photos", "1.2, 0.8", lambda fn, t, x: fn.brightness_contrast(x, brightness=1.2, contrast=0.8))
+    ],
+    "cast": [("photos", "FLOAT", lambda fn, t, x: fn.cast(x, dtype=t.FLOAT))],
+    "cat": [("photos", "axis=1", lambda fn, t, x: fn.cat(x, x, axis=1))],
+    "color_space_conversion": [
+        (
+            "photos", "RGB to YCbCr",
+            lambda fn, t, x: fn.color_space_conversion(x, image_type=t.RGB, output_type=t.YCbCr),
+        ),
+        ("photos", "RGB to GRAY", lambda fn, t, x: fn.color_space_conversion(x, image_type=t.RGB, output_type=t.GRAY)),
+    ],
+    "color_twist": [
+        (
+            "photos", "all four",
+            lambda fn, t, x: fn.color_twist(x, brightness=1.2, contrast=0.8, hue=20.0, saturation=1.1),
+        )
+    ],
+    "contrast": [("photos", "0.8", lambda fn, t, x: fn.contrast(x, contrast=0.8))],
+    "coord_transform": [
+        ("points", "rotation", lambda fn, t, x: fn.coord_transform(x, MT=[0.8, -0.6, 3.0, 0.6, 0.8, -1.0]))
+    ],
+    "copy": [("photos", "", lambda fn, t, x: fn.copy(x))],
+    "crop": [("photos", "224", lambda fn, t, x: fn.crop(x, crop=(224, 224)))],
+    "crop_mirror_normalize": [
+        (
+            "photos", "224, CHW",
+            lambda fn, t, x: fn.crop_mirror_normalize(
+                x, crop=(224, 224), mirror=1, mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
+            ),
+        )
+    ],
+    "decoders.image": [("jpegs", "RGB", lambda fn, t, x: fn.decoders.image(x))],
+    "decoders.image_crop": [("jpegs", "224", lambda fn, t, x: fn.decoders.image_crop(x, crop=(224, 224)))],
+    "decoders.image_random_crop": [("jpegs", "", lambda fn, t, x: fn.decoders.image_random_crop(x))],
+    "decoders.image_slice": [
+        (
+            "jpegs", "the middle",
+            lambda fn, t, x: fn.decoders.image_slice(x, start=(100, 100), shape=(200, 300), axis_names="HW"),
+        )
+    ],
+    "element_extract": [("videos", "3 of 8", lambda fn, t, x: fn.element_extract(x, element_map=[0, 3, 5]))],
+    "erase": [
+        (
+            "photos", "one region",
+            lambda fn, t, x: fn.erase(x, anchor=(100.0, 100.0), shape=(150.0, 200.0), axis_names="HW", fill_value=0),
+        )
+    ],
+    "expand_dims": [("photos", "axes=[0]", lambda fn, t, x: fn.expand_dims(x, axes=[0]))],
+    "flip": [
+        ("photos", "horizontal", lambda fn, t, x: fn.flip(x, horizontal=1, vertical=0)),
+        ("photos", "vertical", lambda fn, t, x: fn.flip(x, horizontal=0, vertical=1)),
+    ],
+    "full": [("none", "(375, 500, 3)", lambda fn, t, x: fn.full(7, shape=(375, 500, 3)))],
+    "gaussian_blur": [
+        ("photos", "window 5", lambda fn, t, x: fn.gaussian_blur(x, window_size=5)),
+        ("photos", "sigma 3", lambda fn, t, x: fn.gaussian_blur(x, sigma=3.0)),
+    ],
+    "get_property": [("photos", "layout", lambda fn, t, x: fn.get_property(x, key="layout"))],
+    "hsv": [("photos", "", lambda fn, t, x: fn.hsv(x, hue=30.0, saturation=1.2, value=0.9))],
+    "hue": [("photos", "30", lambda fn, t, x: fn.hue(x, hue=30.0))],
+    "lookup_table": [
+        (
+            "photos", "to FLOAT",
+            lambda fn, t, x: fn.lookup_table(x, keys=list(range(256)), values=[k / 7 for k in range(256)]),
+        )
+    ],
+    "normalize": [
+        ("photos", "per sample", lambda fn, t, x: fn.normalize(x)),
+        ("photos", "per channel, given", lambda fn, t, x: fn.normalize(x, mean=np.full((1, 1, 3), 120, np.float32),
+         stddev=np.full((1, 1, 3), 60, np.float32), axes=[0, 1])),
+        ("photos", "batch", lambda fn, t, x: fn.normalize(x, batch=True, axes=[0, 1])),
+    ],
+    "one_hot": [("labels", "1000 classes", lambda fn, t, x: fn.one_hot(x, num_classes=1000))],
+    "pad": [("photos", "to 512x512", lambda fn, t, x: fn.pad(x, axis_names="HW", shape=(512, 512)))],
+    "paste": [("photos", "ratio 1.5", lambda fn, t, x: fn.paste(x, ratio=1.5, fill_value=(50, 60, 70)))],
+    "peek_image_shape": [("jpegs", "", lambda fn, t, x: fn.peek_image_shape(x))],
+    "permute_batch": [
+        ("photos", "reversed", lambda fn, t, x: fn.permute_batch(x, indices=list(range(BATCH))[::-1]))
+    ],
+    "random.beta": [("none", "(100000,)", lambda fn, t, x: fn.random.beta(alpha=2.0, beta=3.0, shape=(100000,)))],
+    "random.choice": [("none", "(100000,)", lambda fn, t, x: fn.random.choice(100, shape=(100000,)))],
+    "random.coin_flip": [("none", "(100000,)", lambda fn, t, x: fn.random.coin_flip(shape=(100000,)))],
+    "random.normal": [("none", "(100000,)", lambda fn, t, x: fn.random.normal(shape=(100000,)))],
+    "random.uniform": [("none", "(100000,)", lambda fn, t, x: fn.random.uniform(shape=(100000,)))],
+    "random_crop_generator": [
+        ("none", "", lambda fn, t, x: fn.random_crop_generator(t.Constant(np.array([375, 500]), device="cpu")))
+    ],
+    "random_resized_crop": [("photos", "224", lambda fn, t, x: fn.random_resized_crop(x, size=(224, 224)))],
+    "reductions": [
+        ("photos", "mean", lambda fn, t, x: fn.reductions.mean(x, axes=[0, 1])),
+        ("photos", "max", lambda fn, t, x: fn.reductions.max(x)),
+        ("photos", "sum of rows", lambda fn, t, x: fn.reductions.sum(x, axes=[1])),
+        ("photos", "std_dev", lambda fn, t, x: fn.reductions.std_dev(x, fn.reductions.mean(x))),
+    ],
+    "reinterpret": [("photos", "INT8", lambda fn, t, x: fn.reinterpret(x, dtype=t.INT8))],
+    "reshape": [("photos", "(-1, 3)", lambda fn, t, x: fn.reshape(x, shape=(-1, 3)))],
+    "resize": [
+        ("photos", "224", lambda fn, t, x: fn.resize(x, size=(224, 224))),
+        ("photos", "1000, cubic", lambda fn, t, x: fn.resize(x, size=(800, 1000), interp_type=t.INTERP_CUBIC)),
+    ],
+    "resize_crop_mirror": [
+        ("photos", "256, 224", lambda fn, t, x: fn.resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1))
+    ],
+    "rotate": [
+        ("photos", "30 degrees", lambda fn, t, x: fn.rotate(x, angle=30.0, fill_value=0)),
+        ("photos", "keep_size", lambda fn, t, x: fn.rotate(x, angle=10.0, keep_size=True)),
+    ],
+    "saturation": [("photos", "1.3", lambda fn, t, x: fn.saturation(x, saturation=1.3))],
+    "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
+    "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
+    "squeeze": [("frames", "axes=[0]", lambda fn, t, x: fn.squeeze(x, axes=[0]))],
+    "stack": [("photos", "", lambda fn, t, x: fn.stack(x, x))],
+    "transforms": [
+        (
+            "none", "combined",
+            lambda fn, t, x: fn.transforms.combine(
+                fn.transforms.rotation(angle=30.0), fn.transforms.scale(scale=(1.0, 2.0))
+            ),
+        )
+    ],
+    "transpose": [("photos", "to CHW", lambda fn, t, x: fn.transpose(x, perm=[2, 0, 1]))],
+    "warp_affine": [
+        (
+            "photos", "fill",
+            lambda fn, t, x: fn.warp_affine(x, matrix=[0.9, 0.1, 10.0, -0.1, 0.9, 20.0], fill_value=0),
+        ),
+        (
+            "photos", "nearest",
+            lambda fn, t, x: fn.warp_affine(x, matrix=[0.9, 0.1, 10.0, -0.1, 0.9, 20.0], interp_type=t.INTERP_NN),
+        ),
+    ],
+}  # fmt: skip
+
+
+class Inputs:
+    """Batches, with their layouts."""
+
+    def __init__(self, folder: Path) -> None:
+        from penstock import Pipeline, fn
+
+        files = itertools.islice(sorted(folder.rglob("*.jpg")), BATCH)
+        self._jpegs = [np.frombuffer(file.read_bytes(), np.uint8) for file in files]
+        pipe = Pipeline(batch_size=BATCH, num_threads=THREADS, device_id=None)
+        with pipe:
+            pipe.set_outputs(fn.decoders.image(fn.external_source(lambda: self._jpegs)))
+        (images,) = pipe.run()
+        self._photos = [np.array(images.at(i)) for i in range(BATCH)]
+
+    def of(self, kind: str) -> tuple[list[Any], str] | None:
+        """The batch of a kind and its layout; None where the operator has no input."""
+        random = np.random.default_rng(1)
+        made: dict[str, Callable[[], tuple[list[Any], str] | None]] = {
+            "none": lambda: None,
+            "jpegs": lambda: (self._jpegs, ""),
+            "photos": lambda: (self._photos, "HWC"),
+            "frames": lambda: ([photo[None] for photo in self._photos], "FHWC"),
+            "videos": lambda: ([np.stack([photo[:180, :240]] * 8) for photo in self._photos], "FHWC"),
+            "boxes": lambda: ([random.random((20, 4), np.float32) / 2 for _ in range(BATCH)], ""),
+            "points": lambda: ([random.random((1000, 2), np.float32) for _ in range(BATCH)], ""),
+            "labels": lambda: ([np.array([i % 1000], np.int32) for i in range(BATCH)], ""),
+        }
+        return made[kind]()
+
+
+def _pipeline(library: str, define: Define, given: tuple[list[Any], str] | None) -> Any:
+    module = importlib.import_module(library)
+    pipe = module.Pipeline(batch_size=BATCH, num_threads=THREADS, device_id=None, prefetch_queue_depth=2)
+    with pipe:
+        data = None
+        if given:
+            arrays, layout = given
+            data = module.fn.external_source(lambda: arrays, layout=layout or None, no_copy=True)
+        outputs = define(module.fn, module.types, data)
+        pipe.set_outputs(*(outputs if isinstance(outputs, (list, tuple)) else [outputs]))
+    pipe.build()
+    return pipe
+
+
+def times(define: Define, given: Any, rounds: int, seconds: float) -> tuple[float, float, float]:
+    """Milliseconds a batch of Penstock and of DALI, and the median of the rounds' ratios."""
+    pipes = [_pipeline(library, define, given) for library in ("penstock", "nvidia.dali")]
+    rows = []
+    for round_number in range(rounds + 1):  # the first one warms up
+        row = []
+        for pipe in pipes:
+            count, begin = 0, time.perf_counter()
+            while time.perf_counter() - begin < seconds or count < 4:
+                pipe.run()
+                count += 1
+            row.append(1000 * (time.perf_counter() - begin) / count)
+        if round_number:
+            rows.append(row)
+    del pipes
+    gc.collect()
+    ours, dalis = (statistics.median(row[i] for row in rows) for i in range(2))
+    return ours, dalis, statistics.median(row[1] / row[0] for row in rows)
+
+
+def rows(folder: Path, rounds: int, seconds: float, only: str = "") -> Iterator[list[str]]:
+    """Cells of a table: operator, arguments, ms a batch of each, and how many times as fast as DALI's ours is."""
+    warnings.simplefilter("ignore")
+    inputs, ratios = Inputs(folder), []
+    for name, cases in CASES.items():
+        for kind, what, define in cases:
+            if only not in name:
+                continue
+            ours, dalis, ratio = times(define, inputs.of(kind), rounds, seconds)
+            ratios.append(ratio)
+            yield [name, what, f"{ours:.2f}", f"{dalis:.2f}", f"{ratio:.2f}"]
+    mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    yield ["geometric mean", "", "", "", f"{mean:.2f}"]
+    yield ["least", "", "", "", f"{min(ratios):.2f}"]
