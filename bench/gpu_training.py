@@ -1,11 +1,16 @@
-"""`python -m bench.gpu_training SOURCE ROOT THREADS`: images/s of training a ResNet-50, as one line of JSON.
+"""`python -m bench.gpu_training WHO ROOT`: training a ResNet-50 from JPEGs, beside one batch that stays on the GPU.
 
-SOURCE: synthetic (one batch that stays on the GPU), penstock or dali.
+WHO: penstock or dali. Prints a line of JSON: for each number of threads and share of the hardware decoder, images/s
+from JPEGs and from the resident batch, in rounds that alternate, and the median of the rounds' ratios.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
+import itertools
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -16,19 +21,23 @@ import torch
 from bench.pipelines import make
 from bench.worker import LIBRARIES
 
-BATCH, LOAD = 256, {"penstock": 0.9, "dali": 0.9}
+BATCH, STEPS, ROUNDS = 256, 30, 5
+THREADS, LOADS = (16, 4, 2, 1), (0.0, 0.65, 0.9)
+
+Batches = Callable[[], tuple[Any, Any]]
 
 
-def batches(source: str, root: str, threads: int) -> Callable[[], tuple[Any, Any]]:
-    """What gives the next batch: pictures (bf16 to be, channels_last) and labels."""
-    if source == "synthetic":
-        images = torch.randn(BATCH, 3, 224, 224, device="cuda").to(memory_format=torch.channels_last)
-        labels = torch.randint(0, 1000, (BATCH,), device="cuda")
-        return lambda: (images, labels)
-    import importlib
+def resident() -> Batches:
+    """The same batch every time: pictures and labels."""
+    images = torch.randn(BATCH, 3, 224, 224, device="cuda").to(memory_format=torch.channels_last)
+    labels = torch.randint(0, 1000, (BATCH,), device="cuda")
+    return lambda: (images, labels)
 
-    plugin = importlib.import_module(f"{LIBRARIES[source]}.plugin.pytorch")
-    pipe = make(LIBRARIES[source], "train", root, threads, BATCH, LOAD[source], float16=True)
+
+def loaded(who: str, root: str, threads: int, load: float) -> tuple[Any, Batches]:
+    """A pipeline, and what gives its next batch."""
+    plugin = importlib.import_module(f"{LIBRARIES[who]}.plugin.pytorch")
+    pipe = make(LIBRARIES[who], "train", root, threads, BATCH, load, float16=True)
     iterator = plugin.DALIGenericIterator(pipe, ["image", "label"], reader_name="Reader", auto_reset=True)
 
     def next_batch() -> tuple[Any, Any]:
@@ -38,39 +47,50 @@ def batches(source: str, root: str, threads: int) -> Callable[[], tuple[Any, Any
             batch = next(iterator)[0]
         return batch["image"], batch["label"].squeeze(-1).cuda(non_blocking=True).long()
 
-    return next_batch
+    return pipe, next_batch
 
 
 def main() -> None:
-    source, root, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    who, root = sys.argv[1:]
     from torchvision.models import resnet50
 
     torch.backends.cudnn.benchmark = True
     model: Any = torch.compile(resnet50().cuda().to(memory_format=torch.channels_last))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     criterion = torch.nn.CrossEntropyLoss()
-    next_batch = batches(source, root, threads)
 
-    def step() -> None:
-        images, labels = next_batch()
-        images = images.to(dtype=torch.bfloat16, memory_format=torch.channels_last)
-        with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = criterion(model(images), labels)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-    for _ in range(15):
-        step()
-    rates = []
-    for _ in range(3):
+    def rate(batches: Batches, steps: int) -> float:
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        for _ in range(40):
-            step()
+        for _ in range(steps):
+            images, labels = batches()
+            images = images.to(dtype=torch.bfloat16, memory_format=torch.channels_last)
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                loss = criterion(model(images), labels)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         torch.cuda.synchronize()
-        rates.append(40 * BATCH / (time.perf_counter() - begin))
-    print(json.dumps({"rate": sorted(rates)[1], "rates": rates}))
+        return steps * BATCH / (time.perf_counter() - begin)
+
+    synthetic, results = resident(), []
+    rate(synthetic, 15)
+    for threads, load in itertools.product(THREADS, LOADS):
+        pipe, batches = loaded(who, root, threads, load)
+        rate(batches, 8)
+        rounds = [(rate(batches, STEPS), rate(synthetic, STEPS)) for _ in range(ROUNDS)]
+        results.append(
+            {
+                "threads": threads,
+                "load": load,
+                "rate": statistics.median(r for r, _ in rounds),
+                "synthetic": statistics.median(s for _, s in rounds),
+                "share": statistics.median(r / s for r, s in rounds),
+            }
+        )
+        del pipe, batches
+        gc.collect()
+    print(json.dumps({"results": results}))
 
 
 if __name__ == "__main__":
