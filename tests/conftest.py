@@ -73,6 +73,19 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         raise
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Adds up what tests have noted by ``record_property("broken files", {format: [tried, decoded, refused]})``."""
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, [])]
+    sums: dict[str, list[int]] = {}
+    for counts in (value for r in reports for name, value in r.user_properties if name == "broken files"):
+        for kind, numbers in counts.items():
+            sums[kind] = [a + b for a, b in zip(sums.get(kind, [0, 0, 0]), numbers, strict=True)]
+    if sums:
+        terminalreporter.section(f"{sum(tried for tried, _, _ in sums.values())} broken files")
+        for kind, (tried, decoded, refused) in sums.items():
+            terminalreporter.write_line(f"{kind:10}{tried:8}: {decoded} decoded, {refused} refused")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Takes addresses (of ids=str) out of the names of tests: the processes of pytest-xdist must agree on them."""

@@ -14,8 +14,12 @@
 namespace ps {
 namespace {
 
-// A progressive file may claim any number of scans over a huge picture; no encoder writes more than some dozens.
-constexpr int kMaxScans = 500;
+// A small progressive file may claim any number of scans over a huge picture, each of which goes through all of it; no
+// encoder writes more than some dozens.
+int most_scans(j_decompress_ptr c) {
+  const int64_t pixels = int64_t(c->image_width) * c->image_height;
+  return int(std::clamp<int64_t>((int64_t(1) << 33) / std::max<int64_t>(pixels, 1), 64, 500));
+}
 // Columns decoded beyond the window on each side and dropped: fancy upsampling at the edge of what libjpeg is asked
 // for lacks a neighbour. libjpeg rounds the left edge down to a whole MCU by itself.
 constexpr int64_t kMargin = 32;
@@ -43,7 +47,7 @@ void on_message(j_common_ptr, int) {}
 
 void on_progress(j_common_ptr c) {
   auto* d = reinterpret_cast<j_decompress_ptr>(c);
-  if (d->input_scan_number > kMaxScans) give_up(d, "more than 500 scans");
+  if (d->input_scan_number > most_scans(d)) give_up(d, "it has too many scans");
 }
 
 void source_nothing(j_decompress_ptr) {}

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/error.h"
+
 namespace ps::gpu {
 
 MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
@@ -18,9 +20,15 @@ MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
 
 ImageInfo MixedDecoder::peek(const uint8_t* data, size_t size, Share& share) const {
   share = {};
-  if (ImageCodec::knows(data, size)) {
-    share.by = By::nvimagecodec;
-    return CodecPictures::peek(data, size);
+  if (!without_codec_.load(std::memory_order_relaxed) && ImageCodec::knows(data, size)) {
+    try {
+      const ImageInfo info = CodecPictures::peek(data, size);
+      share.by = By::nvimagecodec;
+      return info;
+    } catch (const Error& e) {                     // the CPU knows more kinds of files, or says what is wrong
+      if (e.kind == ErrorKind::device) without_codec_.store(true, std::memory_order_relaxed);
+      else if (e.kind != ErrorKind::decode) throw;
+    }
   }
   const ImageInfo info = ps::peek(data, size);
   if (jpeg_ && options_.orientation(info) == 1 && takes_jpeg(data, size)) share.by = By::nvjpeg;

@@ -1,8 +1,9 @@
-// Decoding for device="mixed": nvJPEG takes its share of a batch's JPEG files, nvImageCodec the formats that have no
-// decoder here, and the CPU's threads decode the rest into pinned memory, which is copied. This is all that the engine
-// knows of decoders on the GPU.
+// Decoding for device="mixed": nvJPEG takes its share of a batch's JPEG files, nvImageCodec JPEG 2000, TIFF and
+// lossless JPEG, and the CPU's threads decode the rest into pinned memory, which is copied: all, where the libraries
+// are missing. This is all that the engine knows of decoders on the GPU.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -49,6 +50,7 @@ class MixedDecoder {
   double load_;
   std::shared_ptr<SharedJpeg> jpeg_;              // null: the CPU decodes all that it can
   CodecPictures codec_;
+  mutable std::atomic<bool> without_codec_{false};   // nvImageCodec is not there: looked for once
 };
 
 }  // namespace ps::gpu

@@ -235,7 +235,9 @@ def test_input_must_be_bytes(tmp_path: Path) -> None:
 def test_broken_photographs_of_dali_extra(tmp_path: Path, dali_extra: Path) -> None:
     """Four JPEG files that crashed some decoder once; they are damaged in ways that libjpeg goes on from."""
     files = [path.read_bytes() for path in sorted((dali_extra / "db/fuzzing/jpeg").glob("*.jpg"))]
-    for ours, file in zip(decode(tmp_path, files), files, strict=True):
+    assert len(files) == 4
+    for ours, theirs, file in zip(decode(tmp_path, files), with_dali(files, "decoders.image"), files, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
         np.testing.assert_array_equal(ours, pillow(file))
 
 

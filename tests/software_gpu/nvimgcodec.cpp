@@ -147,7 +147,7 @@ int nvimgcodecCodeStreamGetImageInfo(CodeStream s, nvimgcodec::ImageInfo* i) {
   i->num_planes = 1;
   PlaneInfo& p = i->plane_info[0];
   p.width = tag(kWidth, 0), p.height = tag(kHeight, 0), p.num_channels = tag(kChannels, 0);
-  p.sample_type = tag(kBits, 8) > 8 ? 0x1004 : 0x0802;
+  p.sample_type = tag(kBits, 8) > 16 ? 0x200B : tag(kBits, 8) > 8 ? 0x1004 : 0x0802;
   uint32_t bits = 0;
   for (uint32_t most = tag(kMost, 0); most; most >>= 1) bits++;
   p.precision = uint8_t(bits ? bits : tag(kBits, 8));

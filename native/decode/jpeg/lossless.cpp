@@ -83,7 +83,13 @@ void LosslessDecoder::frame_header(const uint8_t* p, size_t bytes, int64_t rows)
     ids_[i] = p[6 + 3 * i];
     if (components_ > 1 && p[7 + 3 * i] != 0x11) broken("its components are subsampled, which is not decoded");
   }
-  pixels_.resize(size_t(width_ * rows_ * components_));
+}
+
+// `bytes` of the file are left: each number takes a bit at the least, before memory is taken for what a header claims.
+void LosslessDecoder::make_room(size_t bytes) {
+  const size_t numbers = size_t(width_ * rows_ * components_);
+  if (numbers / 8 > bytes) truncated();
+  pixels_.resize(numbers);
 }
 
 void LosslessDecoder::huffman_tables(const uint8_t* p, size_t bytes) {
@@ -176,7 +182,7 @@ void LosslessDecoder::decode(const uint8_t* data, size_t size, int64_t rows) {
     const int marker = next_marker(data, size, at, bytes);
     const uint8_t* p = data + at;
     if (marker == EOI) truncated();
-    if (marker == SOF3 && components_ == 0) frame_header(p, bytes, rows);
+    if (marker == SOF3 && components_ == 0) frame_header(p, bytes, rows), make_room(size - at);
     else if (marker == DHT) huffman_tables(p, bytes);
     else if (marker == DRI && bytes >= 2) restart_interval_ = be16(p);
     if (marker != SOS) continue;

@@ -27,6 +27,7 @@ class LosslessDecoder {
   };
   struct Segment;
   void frame_header(const uint8_t* p, size_t bytes, int64_t rows);
+  void make_room(size_t bytes);
   void huffman_tables(const uint8_t* p, size_t bytes);
   Scan scan_header(const uint8_t* p, size_t bytes) const;
   void scan(const Scan& s, const uint8_t* data, size_t size);
