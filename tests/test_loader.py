@@ -67,3 +67,17 @@ def test_level_asked_for(tmp_path: Path) -> None:
     assert load(tmp_path, PENSTOCK_ISA="x86-64-v2").stdout.strip() == "libpenstock-x86-64-v2.so"
     assert "'x86-64-v5' is not among the levels built" in load(tmp_path, PENSTOCK_ISA="x86-64-v5").stderr
     assert "this processor only runs" in load(tmp_path, PENSTOCK_ISA="x86-64-v9").stderr
+
+
+def test_a_library_of_another_version_says_how_to_build_it(tmp_path: Path) -> None:
+    """Such a one lacks functions, too: the version is looked at first."""
+    source = tmp_path / "old.c"
+    source.write_text("int ps_abi_version(void) { return 1; }\n")
+    library = tmp_path / f"libpenstock-{_loader._levels()[0]}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    for function in ("quick", "blocking"):
+        code = f"from penstock.run import native; native.{function}()"
+        env = {**os.environ, "PENSTOCK_NATIVE": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+        assert f"{library} has ABI 1" in done.stderr
+        assert "build it again (./dev build)" in done.stderr

@@ -185,14 +185,20 @@ def _typed(library: c.CDLL, functions: dict[str, tuple[Any, list[Any]]]) -> c.CD
 @cache
 def blocking() -> c.CDLL:
     """The library for calls that may wait."""
+    _checked()
     return _typed(_loader.library(), _BLOCKING)
 
 
 @cache
 def quick() -> c.CDLL:
     """The library for calls that return at once."""
-    library = _typed(_loader.quick_library(), _QUICK)
-    if library.ps_abi_version() != ABI_VERSION:
+    return _typed(_checked(), _QUICK)
+
+
+@cache
+def _checked() -> c.PyDLL:
+    library = _loader.quick_library()
+    if library.ps_abi_version() != ABI_VERSION:  # before its functions are looked for: an older one lacks some
         raise NativeLibraryError(
             f"{_loader.library_path()} has ABI {library.ps_abi_version()}, but this penstock needs {ABI_VERSION}: "
             "build it again (./dev build)"
