@@ -1,6 +1,8 @@
 #include "gpu/mixed_decoder.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -8,6 +10,11 @@ namespace ps::gpu {
 
 MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
     : options_(options), load_(std::clamp(s.number("hw_decoder_load", 0.65), 0.0, 1.0)), codec_(options) {
+  const char* engine = std::getenv("PENSTOCK_JPEG");
+  if (engine && std::string_view(engine) == "cuda" && options.dtype == DType::u8 && !options.fast_idct) {
+    cuda_ = std::make_unique<CudaJpeg>(*Device::get(int(s.integer("device_id"))), options);
+    return;
+  }
   if (load_ == 0 || options.dtype != DType::u8 || options.type == ImageType::ycbcr || options.fast_idct) return;
   BatchedJpeg::Options jpeg;
   jpeg.fancy_upsampling = options.fancy_upsampling;
@@ -18,7 +25,9 @@ MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
   jpeg_ = SharedJpeg::of(int(s.integer("device_id")), jpeg);
 }
 
-ImageInfo MixedDecoder::peek(const uint8_t* data, size_t size, Share& share) const {
+ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
+  const uint8_t* data = c.in(0).as<uint8_t>();
+  const size_t size = c.in(0).bytes();
   share = {};
   if (!without_codec_.load(std::memory_order_relaxed) && ImageCodec::knows(data, size)) {
     try {
@@ -31,6 +40,14 @@ ImageInfo MixedDecoder::peek(const uint8_t* data, size_t size, Share& share) con
     }
   }
   const ImageInfo info = ps::peek(data, size);
+  if (cuda_) {
+    thread_local jpeg::Header header;
+    if (!jpeg::parse(data, size, header) || !CudaJpeg::takes(header, size)) return info;
+    if (header.width != info.width || header.height != info.height || header.components != info.channels) return info;
+    share.by = By::cuda;
+    share.header = new (c.lasting->take(sizeof header)) jpeg::Header(header);
+    return info;
+  }
   if (jpeg_ && options_.orientation(info) == 1 && takes_jpeg(data, size)) share.by = By::nvjpeg;
   return info;
 }
@@ -44,6 +61,8 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
   // few copies.
   double left = load_ * double(possible);
   Jpegs jpegs;
+  std::vector<CudaJpeg::Item> cuda;
+  std::vector<Context> of_cuda;
   std::vector<CodecPictures::Item> others;
   std::vector<Context> rest;
   size_t bytes = 0;
@@ -51,7 +70,11 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
     const Context& c = r[i];
     const Sample s = sample(c);
     const double half = double(c.in(0).bytes()) / 2;
-    if (s.share.by == By::nvimagecodec) {
+    if (s.share.by == By::cuda) {
+      cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, options_.orientation(s.info), s.window,
+                      c.out(0).as<uint8_t>()});
+      of_cuda.push_back(c);
+    } else if (s.share.by == By::nvimagecodec) {
       others.push_back({c, s.info, s.window});
     } else if (s.share.by == By::nvjpeg && left >= half) {
       jpegs.contexts.push_back(c);
@@ -63,6 +86,7 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
       bytes += c.out(0).bytes();
     }
   }
+  if (!cuda.empty()) record_cuda(r, std::move(cuda), std::move(of_cuda), decode);
   if (!jpegs.contexts.empty())
     r.call_early([this, device = &r.device(), jpegs = std::move(jpegs), decode](CUstream s) {
       decode_jpegs(*device, jpegs, decode, s);
@@ -82,6 +106,19 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
     } while (i < rest.size() && rest[i].out(0).data == to + (at - from));
     r.copy_to_device(to, from, size_t(at - from));
   }
+}
+
+// In two steps: while the second one of a batch waits to hear which files are for the CPU, the first one of the next
+// batch keeps the GPU at work.
+void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
+                               const Decode& decode) const {
+  const auto flight = std::make_shared<Flight>();
+  r.call_early([this, device = &r.device(), items = std::move(items), flight](CUstream s) {
+    *flight = cuda_->start(*device, items, s);
+  });
+  r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight](CUstream s) {
+    for (const int refused : (*flight)->refused()) decode_refused(*device, contexts[size_t(refused)], decode, s);
+  });
 }
 
 void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode& decode, CUstream stream) const {

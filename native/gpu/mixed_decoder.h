@@ -1,4 +1,4 @@
-// Decoding for device="mixed": nvJPEG takes its share of a batch's JPEG files, nvImageCodec JPEG 2000, TIFF and
+// Decoding for device="mixed": kernels of our own take all JPEG files that they know (PENSTOCK_JPEG=cuda), or nvJPEG takes its share of a batch's JPEG files, nvImageCodec JPEG 2000, TIFF and
 // lossless JPEG, and the CPU's threads decode the rest into pinned memory, which is copied: all, where the libraries
 // are missing. This is all that the engine knows of decoders on the GPU.
 #pragma once
@@ -10,6 +10,7 @@
 #include "core/operator.h"
 #include "decode/image.h"
 #include "gpu/codec_pictures.h"
+#include "gpu/cuda_jpeg.h"
 #include "gpu/recorder.h"
 #include "gpu/shared_jpeg.h"
 
@@ -21,9 +22,10 @@ class MixedDecoder {
   MixedDecoder(const Spec& s, const DecodeOptions& options);
 
   // Who decodes a sample; in its parameters. For nvjpeg it may be the CPU after all, when the batch is shared out.
-  enum class By : uint8_t { cpu, nvjpeg, nvimagecodec };
+  enum class By : uint8_t { cpu, cuda, nvjpeg, nvimagecodec };
   struct Share {
     By by = By::cpu;
+    const jpeg::Header* header = nullptr;   // for cuda
     uint8_t* host = nullptr;        // where the CPU is to put the picture; null: it does not decode it
   };
   struct Sample {
@@ -32,7 +34,7 @@ class MixedDecoder {
     Share& share;
   };
   // In setup(): what the file is, and who could decode it. Throws as ps::peek() does.
-  ImageInfo peek(const uint8_t* data, size_t size, Share& share) const;
+  ImageInfo peek(const Context& c, Share& share) const;
 
   using Decode = std::function<void(const Context&, uint8_t*)>;
   // Decides who decodes what. `decode` is the CPU's decoder, for files that nvJPEG refuses after all.
@@ -43,11 +45,15 @@ class MixedDecoder {
     std::vector<Context> contexts;
     std::vector<Window> windows;
   };
+  using Flight = std::shared_ptr<CudaJpeg::Flight>;
+  void record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
+                   const Decode& decode) const;
   void decode_jpegs(Device& device, const Jpegs& jpegs, const Decode& decode, CUstream stream) const;
   void decode_refused(Device& device, const Context& c, const Decode& decode, CUstream stream) const;
 
   DecodeOptions options_;
   double load_;
+  std::unique_ptr<CudaJpeg> cuda_;                // null: nvJPEG decodes what it can
   std::shared_ptr<SharedJpeg> jpeg_;              // null: the CPU decodes all that it can
   CodecPictures codec_;
   mutable std::atomic<bool> without_codec_{false};   // nvImageCodec is not there: looked for once

@@ -41,7 +41,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
     Params& p = c.param<Params>();
     const uint8_t* data = c.in(0).as<uint8_t>();
     const size_t size = c.in(0).bytes();
-    p.info = mixed_ ? mixed_->peek(data, size, p.share) : peek(data, size);
+    p.info = mixed_ ? mixed_->peek(c, p.share) : peek(data, size);
     check_size(p.info, options_.max_pixels);
     const RowFormat whole = output_format(p.info, options_);
     p.window = window(c, whole.width, whole.height);

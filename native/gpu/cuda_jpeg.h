@@ -1,0 +1,52 @@
+// JPEG files to pictures in device memory by kernels of our own (penstock/kernels/device/jpeg.h): any GPU, any size,
+// results as the CPU's decoder has them bit for bit. It decodes the kinds of files that nearly all are, and finds out by
+// itself which ones it must leave to others.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "decode/image.h"
+#include "decode/jpeg/header.h"
+#include "gpu/device.h"
+
+namespace ps::gpu {
+
+class CudaJpeg {
+ public:
+  // Whether files with this header may be given to start(). Whether they are sound only decoding tells.
+  static bool takes(const jpeg::Header& header, size_t size);
+  // For UINT8. Its kernels begin to be compiled.
+  CudaJpeg(Device& device, const DecodeOptions& options);
+
+  struct Item {
+    const uint8_t* data = nullptr;           // the file, in host memory until the stream has passed this; best pinned
+    size_t size = 0;
+    const jpeg::Header* header = nullptr;
+    int orientation = 1;                     // EXIF
+    Window window;                           // of the upright picture
+    uint8_t* to = nullptr;                   // its pixels, interleaved and without gaps, in device memory
+  };
+  // A batch under way.
+  class Flight {
+   public:
+    // Waits until the scans are decoded. Numbers of the items that another decoder has to take: nothing is written to
+    // where their pictures belong.
+    const std::vector<int>& refused();
+
+   private:
+    friend class CudaJpeg;
+    std::vector<int> order_, refused_;       // order_: of the items on the GPU
+    BufferRef status_;                       // in pinned memory
+    EventRef known_;                         // when it is there
+  };
+  // Puts the decoding of a batch into the stream, and waits for nothing.
+  std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, CUstream stream) const;
+
+  static const std::vector<std::string>& sources();   // of its kernels
+
+ private:
+  DecodeOptions options_;
+};
+
+}  // namespace ps::gpu

@@ -1,0 +1,132 @@
+// Decoding baseline JPEG files, a batch at a time: what the kernels of device/jpeg_*.h know of each picture. They run
+// one after the other over all pictures:
+//
+//   jpeg_unstuff.h       the scans without byte stuffing, cut at their restart markers
+//   jpeg_table.h         Huffman tables that are quick to look up
+//   jpeg_synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
+//   jpeg_coefficients.h  all parts decoded once more, from the right bits: coefficients, and whether all is consistent
+//   jpeg_dc.h            DC values from their differences
+//   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
+//   jpeg_pixels.h        upsampling, colours, orientation
+//
+// A file that is inconsistent in any way is left to other decoders, see JpegStatus.
+#pragma once
+
+#include "kernels/device/base.h"
+
+namespace ps::device {
+
+inline constexpr int kJpegThreads = 256;
+inline constexpr int kJpegPieceBytes = 4096, kJpegRunBytes = 16;   // of a file, for a block and for a thread
+inline constexpr int kJpegRuns = kJpegPieceBytes / kJpegRunBytes;
+inline constexpr uint32_t kJpegPartBits = 1024;                    // of a scan that a thread decodes
+inline constexpr int kJpegParts = 256;                             // of which a block has so many: a sequence
+inline constexpr int kJpegSeams = 32;                              // between sequences, for a block
+inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
+inline constexpr int kJpegTileBlocks = 32;                         // of 8 x 8 samples, transformed by a block
+inline constexpr int kJpegTileWidth = 64, kJpegTileHeight = 16;    // pixels made by a block
+
+// A Huffman table as files state it.
+struct JpegCodes {
+  uint8_t counts[16], symbols[256];    // of codes of 1 to 16 bits
+  uint32_t is_dc, unused[3];
+};
+
+// One to look symbols up. An entry: bits 0-4 how many bits the code and what belongs to it take, 5-8 how many of these
+// are a value's, from 9 by how much the index of the next coefficient rises; see jpeg_table.h.
+struct JpegTable {
+  static constexpr int kBits = 10;
+  uint32_t limit[8];                   // codes of 11 + i bits, shifted to 16, are below it
+  int32_t offset[8];                   // from a code of 11 + i bits to its place in `entries`
+  uint16_t quick[1 << kBits];          // by the next bits; 0: the code is longer
+  uint16_t entries[256];
+};
+
+// Bytes without stuffing, and restart markers. The uppermost bit of `markers`: the scan ended here.
+struct JpegPiece {
+  uint32_t bytes, markers;
+  PS_FN bool ended() const { return markers >> 31; }
+};
+
+// Where the decoder stands at the end of a part, and how many blocks it finished there.
+struct JpegPart {
+  uint32_t bit, blocks, place;         // place: block within the MCU << 8 | index of the next coefficient
+};
+
+// All but the first mean that another decoder has to take the picture.
+struct JpegStatus {
+  uint32_t complete;                   // the scan has all its blocks
+  uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit
+  uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
+  uint32_t unsettled;                  // only between the kernels that synchronise
+};
+
+struct JpegComponent {
+  uint8_t* plane;                      // samples of the blocks wanted, pitch 8 * columns
+  int16_t* dc;                         // of all blocks in the scan's order
+  int32_t width, height;               // in samples, without those that only fill the last blocks
+  int32_t blocks;                      // in each MCU
+  int32_t h, v;                        // ... across and down
+  int32_t column, row, columns, rows;  // the blocks wanted: the first one, and how many
+  int32_t first_tile;                  // number among all components' tiles; of those not wanted above all
+  int32_t shift_x, shift_y;            // of the picture's coordinates
+  int32_t filter_x, filter_y;          // interpolated, or else repeated
+  alignas(16) uint16_t quant[64];      // column by column
+};
+
+struct JpegPicture {
+  const uint8_t* file;                 // aligned to 16, as are `data` and `coefficients`
+  uint8_t* data;                       // without stuffing: words of 32 bits, most significant byte first in value
+  uint32_t scan, end;                  // bytes of the file that may be the scan's
+  uint32_t pieces, first_piece;        // of the file, from the one in which the scan begins
+  JpegPiece* piece;                    // of each; later the sums up to it
+  uint32_t* segment;                   // the bit that each begins at, and the end of the last one
+  uint32_t segments, segment_blocks;   // between restart markers; blocks in each but the last
+  uint32_t has_restarts;
+  uint32_t parts;                      // at most
+  JpegPart* part;
+  uint32_t* sum;                       // blocks up to each part's end
+  JpegStatus* status;
+  const JpegTable* table[kJpegTables];
+  uint32_t blocks;                     // in the scan
+  int32_t blocks_in_mcu, kept_in_mcu;
+  uint8_t dc_table[16], ac_table[16];  // by block in the MCU
+  uint8_t component_of[16], rank[16];  // its component, its number among those of that component
+  int8_t slot[16];                     // its number among those that are kept, or -1
+  uint8_t place[64];                   // of coefficients in the file's order: column * 8 + row
+  int32_t mcus_across;
+  int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those of which coefficients are kept
+  int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; zeros before
+  int32_t components;
+  JpegComponent component[3];
+  uint8_t* out;                        // interleaved
+  int32_t width, height, channels;     // of it
+  int32_t x, y, stored_width, stored_height;   // the window in the stored picture
+  int32_t swap, flip_x, flip_y;        // as native/decode/orient.h has it
+  int32_t ycc, bgr, studio;            // components are YCbCr; the output is BGR; it is the YCbCr of video
+};
+
+// The only job of each of these kernels; its samples are the pictures.
+struct JpegJob {
+  const JpegPicture* pictures;
+  uint64_t unused;
+};
+
+#if !PS_HOST
+struct JpegBlock {
+  const JpegPicture& picture;
+  int number;                          // of this block, among those of the picture
+};
+PS_FN JpegBlock jpeg_block(const Launch& l) {
+  const int sample = find_sample(l);
+  const auto& job = *reinterpret_cast<const JpegJob*>(l.jobs);
+  return {job.pictures[sample], block() - l.first_block[sample]};
+}
+PS_FN bool is_sound(const JpegPicture& p) {
+  return p.status->complete && !p.status->broken && !p.status->extreme;
+}
+#define PS_JPEG_KERNEL(function) \
+  PS_BOUNDED_KERNEL(256, 1) kernel(ps::device::Launch launch) { ps::device::function(launch); }
+#endif
+
+}  // namespace ps::device

@@ -1,0 +1,68 @@
+// Huffman tables that are quick to look up, from what files state.
+#pragma once
+
+#include "kernels/device/jpeg.h"
+
+namespace ps::device {
+
+struct JpegTableJob {
+  const JpegCodes* codes;
+  JpegTable* tables;
+};
+
+#if !PS_HOST
+// As advance: the block ends, or there is no such code.
+inline constexpr uint32_t kJpegEndOfBlock = 64, kJpegNoCode = 65;
+
+PS_FN uint32_t jpeg_entry(uint32_t length, uint32_t symbol, bool is_dc) {
+  const uint32_t size = symbol & 15, run = symbol >> 4;
+  const uint32_t advance = is_dc ? 1 : size == 0 && run != 15 ? kJpegEndOfBlock : run + 1;
+  return (length + size) | size << 5 | advance << 9;
+}
+
+// A block for each table.
+PS_FN void jpeg_tables(const Launch& l) {
+  const auto& job = *reinterpret_cast<const JpegTableJob*>(l.jobs);
+  const JpegCodes& from = job.codes[block()];
+  JpegTable& to = job.tables[block()];
+  const bool is_dc = from.is_dc;
+  for (int i = thread(); i < 1 << JpegTable::kBits; i += threads()) {
+    uint32_t entry = 0, code = 0, index = 0;
+    for (uint32_t length = 1; length <= JpegTable::kBits && !entry; length++) {
+      const uint32_t count = from.counts[length - 1], rank = (uint32_t(i) >> (JpegTable::kBits - length)) - code;
+      if (rank < count) entry = jpeg_entry(length, from.symbols[index + rank], is_dc);
+      code = (code + count) << 1;
+      index += count;
+    }
+    to.quick[i] = uint16_t(entry);
+  }
+  // Each long length is found anew: there are six.
+  for (int i = thread(); i < 8; i += threads()) {
+    uint32_t code = 0, index = 0;
+    const uint32_t length = uint32_t(JpegTable::kBits + 1 + i);
+    for (uint32_t n = 1; n < length && n <= 16; n++) {
+      index += from.counts[n - 1];
+      code = (code + from.counts[n - 1]) << 1;
+    }
+    to.limit[i] = length > 16 ? ~0u : (code + from.counts[length - 1]) << (16 - length);
+    to.offset[i] = int32_t(index) - int32_t(code);
+  }
+  for (int i = thread(); i < 256; i += threads()) {
+    uint32_t length = 1, end = from.counts[0];
+    while (length < 16 && end <= uint32_t(i)) end += from.counts[length++];
+    to.entries[i] = uint16_t(jpeg_entry(length, from.symbols[i], is_dc));
+  }
+}
+
+// The entry for the code at the top of `window`, if it is longer than those in `quick`.
+PS_FN uint32_t find_long_code(const JpegTable& t, uint32_t window) {
+  const uint32_t next = window >> 16;
+  int i = 0;
+  while (next >= t.limit[i]) i++;
+  const int length = JpegTable::kBits + 1 + i;
+  if (length > 16) return 16 | kJpegNoCode << 9;
+  return t.entries[(int(next >> (16 - length)) + t.offset[i]) & 255];
+}
+#endif
+
+}  // namespace ps::device
