@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -84,6 +85,8 @@ def decoders(folder: Path) -> None:
         files, _ = fn.readers.file(file_root=str(folder / "photographs"))
         return normalized(fn.resize(fn.decoders.image(files, device="mixed"), size=50))
 
+    attempt(run, make)
+    os.environ["PENSTOCK_JPEG"] = "cuda"
     attempt(run, make)
 
 

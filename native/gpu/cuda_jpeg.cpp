@@ -30,7 +30,7 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kPlace = source("jpeg_unstuff", "jpeg_place"), kUnstuff = source("jpeg_unstuff", "jpeg_unstuff"),
                   kSynchronize = source("jpeg_synchronize", "jpeg_synchronize"),
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
-                  kJoinAgain = source("jpeg_synchronize", "jpeg_join_again"),
+                  kJoinInOrder = source("jpeg_synchronize", "jpeg_join_in_order"),
                   kSum = source("jpeg_synchronize", "jpeg_sum"), kWrite = source("jpeg_coefficients", "jpeg_write"),
                   kDc = source("jpeg_dc", "jpeg_dc"), kTransform = source("jpeg_transform", "jpeg_transform"),
                   kPixels = source("jpeg_pixels", "jpeg_pixels");
@@ -66,7 +66,7 @@ class Group {
     launch(kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
     launch(kSynchronize, sequences, sizeof(device::JpegSynchronizeMemory));
     launch(kJoin, seams, huffman);
-    launch(kJoinAgain, seams, huffman);
+    launch(kJoinInOrder, [](const JpegPlan& p) { return int(p.sequences() > 1); }, huffman);
     launch(kSum, one, totals);
     launch(kWrite, sequences, huffman);
     launch(kDc, [](const JpegPlan& p) { return int(p.picture.components); }, totals);
@@ -137,7 +137,7 @@ class Group {
 
 const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = {kTables, kCount, kPlace, kUnstuff, kSynchronize, kJoin,
-                                               kJoinAgain, kSum, kWrite, kDc, kTransform, kPixels};
+                                               kJoinInOrder, kSum, kWrite, kDc, kTransform, kPixels};
   return all;
 }
 

@@ -32,6 +32,9 @@ typedef unsigned long long uint64_t;
 #define PS_SHARED_MEMORY(name) unsigned char* name = ps::device::shared_memory
 // Set by what tests/software_gpu adds to a kernel's source.
 namespace ps::device { static thread_local unsigned block_index; static thread_local unsigned char* shared_memory; }
+#if defined(PS_SOFTWARE_THREADS)       // set by tests that run a block by several threads of the host
+namespace ps::device { static thread_local int thread_index; static int thread_count; static void (*wait_for_block)(); }
+#endif
 #else
 #include <cmath>
 #include <cstdint>
@@ -57,10 +60,16 @@ PS_FN float divide(float a, float b) { return __fdividef(a, b); }      // roughl
 #else
 PS_FN float fma(float a, float b, float c) { return std::fma(a, b, c); }
 #if defined(PS_SOFTWARE_GPU)
+#if defined(PS_SOFTWARE_THREADS)
+PS_FN int thread() { return thread_index; }
+PS_FN int threads() { return thread_count; }
+PS_FN void sync() { wait_for_block(); }
+#else
 PS_FN int thread() { return 0; }
 PS_FN int threads() { return 1; }
-PS_FN int block() { return int(block_index); }
 PS_FN void sync() {}
+#endif
+PS_FN int block() { return int(block_index); }
 PS_FN float divide(float a, float b) { return a / b; }
 #endif
 #endif

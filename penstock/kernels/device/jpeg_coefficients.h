@@ -46,13 +46,17 @@ struct JpegWrite {
     if (advance == kJpegNoCode || (advance != kJpegEndOfBlock && next > 64)) broken = true;
     else if (c.index && size && coefficients) coefficients[t.place[next - 1]] = int16_t(value);
   }
-  PS_FN bool finished() {
+  PS_FN bool finished(const JpegCursor& c) {
     if (++in_mcu == uint32_t(p.blocks_in_mcu)) {
       in_mcu = 0;
       if (++column == uint32_t(p.mcus_across)) column = 0, row++;
     }
-    if (++block == p.blocks) complete = true;
-    else aim();
+    if (++block < p.blocks) {
+      aim();
+    } else {
+      complete = true;
+      broken |= c.segment + 1 != p.segments;       // there are blocks in excess before a restart marker
+    }
     return complete || broken;
   }
   // A segment has to have been used up to its last byte, and to have just so many blocks.

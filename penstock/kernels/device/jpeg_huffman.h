@@ -53,7 +53,7 @@ PS_FN uint32_t bits_at(uint32_t first, uint32_t second, uint32_t shift) {
 
 // Goes on up to the bit `end`, or a little further. Whether what it finds makes sense is the visitor's business:
 //   symbol(cursor, window, entry)   before each; the cursor is where the symbol begins
-//   finished()                      after each block; true: it was the last one
+//   finished(cursor)                after each block; true: it was the last one
 //   leave(cursor)                   before it goes on to the next segment
 template <class Visit>
 PS_FN void decode_part(const JpegPicture& p, const JpegTables& t, JpegCursor& c, uint32_t end, Visit& visit) {
@@ -86,7 +86,7 @@ PS_FN void decode_part(const JpegPicture& p, const JpegTables& t, JpegCursor& c,
         c.blocks++;
         c.block = c.block + 1 == blocks_in_mcu ? 0 : c.block + 1;
         dc = t.dc[c.block], ac = t.ac[c.block];
-        if (visit.finished()) return;
+        if (visit.finished(c)) return;
       }
     }
     const uint32_t now = c.bit >> 5;
@@ -101,7 +101,7 @@ PS_FN void decode_part(const JpegPicture& p, const JpegTables& t, JpegCursor& c,
 
 struct JpegPassOver {
   PS_FN void symbol(const JpegCursor&, uint32_t, uint32_t) {}
-  PS_FN bool finished() { return false; }
+  PS_FN bool finished(const JpegCursor&) { return false; }
   PS_FN void leave(const JpegCursor&) {}
 };
 

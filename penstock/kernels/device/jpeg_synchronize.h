@@ -59,36 +59,48 @@ PS_FN void jpeg_synchronize(const Launch& l) {
   for (int i = thread(); i < count; i += threads()) p.part[first + uint32_t(i)] = m.known[i];
 }
 
-// The same across the seams of sequences. Where a whole sequence was wrong, the next one began from what was: that is
-// left to another call of this kernel.
-template <bool kAgain> PS_FN void join_sequences(const Launch& l) {
+// Goes on from the sequence before `sequence` into it, until it is in step there. Returns whether it came to be.
+PS_FN bool join_sequence(const JpegPicture& p, const JpegTables& tables, uint32_t sequence, uint32_t bits, uint32_t all) {
+  const uint32_t first = sequence * kJpegParts, end = min(first + kJpegParts, all);
+  JpegPassOver pass;
+  JpegPart state = p.part[first - 1];
+  for (uint32_t k = first; k < end; k++) {
+    JpegCursor c(p, state.bit, state.place);
+    decode_part(p, tables, c, part_end(k, bits), pass);
+    state = c.part();
+    const bool in_step = same_end(state, p.part[k]);
+    p.part[k] = state;
+    if (in_step) return true;
+  }
+  return end == all;
+}
+
+// All seams of sequences at a time, a thread for each.
+PS_FN void jpeg_join(const Launch& l) {
   PS_SHARED_MEMORY(memory);
   auto& tables = *reinterpret_cast<JpegTables*>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
-  if (kAgain && !p.status->unsettled) return;
   const uint32_t bits = jpeg_bits(p), all = count_parts(bits);
   const uint32_t begin = uint32_t(b.number) * kJpegSeams + 1;
   if (begin * kJpegParts >= all) return;
   load_tables(p, tables);
-  JpegPassOver pass;
-  for (uint32_t s = begin + uint32_t(thread()); s < begin + kJpegSeams; s += uint32_t(threads())) {
-    const uint32_t first = s * kJpegParts, end = min(first + kJpegParts, all);
-    if (first >= all) continue;
-    JpegPart state = p.part[first - 1];
-    uint32_t k = first;
-    for (bool going = true; going && k < end; k++) {
-      JpegCursor c(p, state.bit, state.place);
-      decode_part(p, tables, c, part_end(k, bits), pass);
-      state = c.part();
-      going = !same_end(state, p.part[k]);
-      p.part[k] = state;
-      if (going && k + 1 == end && end < all) p.status->unsettled = 1;
-    }
-  }
+  for (uint32_t s = begin + uint32_t(thread()); s < begin + kJpegSeams; s += uint32_t(threads()))
+    if (s * kJpegParts < all && !join_sequence(p, tables, s, bits, all)) p.status->unsettled = 1;
 }
-PS_FN void jpeg_join(const Launch& l) { join_sequences<false>(l); }
-PS_FN void jpeg_join_again(const Launch& l) { join_sequences<true>(l); }
+
+// Where a whole sequence was wrong, so is the beginning of the next one. That is so in large areas of one colour, and
+// then there is nothing for it but to take one after the other. A block for each picture.
+PS_FN void jpeg_join_in_order(const Launch& l) {
+  PS_SHARED_MEMORY(memory);
+  auto& tables = *reinterpret_cast<JpegTables*>(memory);
+  const JpegPicture& p = jpeg_block(l).picture;
+  if (!p.status->unsettled) return;
+  load_tables(p, tables);
+  const uint32_t bits = jpeg_bits(p), all = count_parts(bits);
+  if (thread() == 0)
+    for (uint32_t s = 1; s * kJpegParts < all; s++) join_sequence(p, tables, s, bits, all);
+}
 
 // A block for each picture.
 PS_FN void jpeg_sum(const Launch& l) {

@@ -19,7 +19,7 @@ struct JpegBytes {
   const unsigned char* memory;         // from the byte `origin` on
   int64_t origin;
 
-  PS_FN int at(int64_t i) const {      // behind the file's end it ends as files should
+  PS_FN int at(int64_t i) const {      // behind the file's end there is a marker, as there should be before it
     return i < int64_t(p.scan) ? 0 : i < int64_t(p.end) ? memory[i - origin] : 0xD9;
   }
   // Tells the visitor of what the bytes from `begin` on are: byte(value), marker(code), damage(). Returns whether the
@@ -28,6 +28,7 @@ struct JpegBytes {
     int before = at(begin - 2), last = at(begin - 1), now = at(begin);
     for (int64_t i = begin; i < begin + kJpegRunBytes; i++) {
       const int next = at(i + 1);
+      if (i >= int64_t(p.end)) return true;
       if (i >= int64_t(p.scan)) {
         const bool second = last == 0xFF;            // of a pair that begins with FF
         if (now != 0xFF) {

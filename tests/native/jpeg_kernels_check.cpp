@@ -1,0 +1,354 @@
+// Runs the kernels that decode JPEG (penstock/kernels/device/jpeg_*.h) on the host, a block by one thread or by several
+// at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
+// values, planes; and pixels against libjpeg. Mutated files must give what the CPU's decoder gives, or be refused.
+//
+//   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
+#define PS_SOFTWARE_GPU
+#define PS_SOFTWARE_THREADS
+#include "gpu/cuda_jpeg_plan.h"
+#include "kernels/device/jpeg_coefficients.h"
+#include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_pixels.h"
+#include "kernels/device/jpeg_synchronize.h"
+#include "kernels/device/jpeg_transform.h"
+#include "kernels/device/jpeg_unstuff.h"
+
+#include <barrier>
+#include <cstring>
+#include <thread>
+
+#include "decode/jpeg/decoder.h"
+#include "decode/jpeg/entropy.h"
+#include "decode/jpeg/idct.h"
+#include "decode/jpeg/segments.h"
+#include "jpeg_files.h"
+
+namespace {
+
+using namespace ps;
+using device::JpegPicture;
+
+int failures = 0, unsettled_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
+
+bool expect(bool holds, const char* what, const std::string& file) {
+  if (!holds) std::printf("FAILED: %s of %s\n", what, file.c_str()), failures++;
+  return holds;
+}
+
+std::barrier<>* together = nullptr;
+
+// One picture on its way through the kernels. Memory is as large as it must be, so that a sanitizer sees what lies
+// beyond.
+class Run {
+ public:
+  Run(const Bytes& file, const gpu::CudaJpeg::Item& item, const DecodeOptions& options, int threads)
+      : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
+    give(p.coefficients, plan.coefficients / 2, 0);
+    uint8_t* copy = nullptr;
+    give(copy, plan.file);
+    std::copy(file.begin(), file.end(), copy);
+    p.file = copy;
+    give(p.data, plan.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
+    give(p.part, p.parts), give(p.sum, p.parts), give(p.status, 1);
+    for (int k = 0; k < p.components; k++)
+      give(p.component[k].dc, plan.dc[k] / 2), give(p.component[k].plane, plan.plane[k]);
+    give(p.out, int64_t(p.width) * p.height * p.channels);
+    device::JpegTableJob tables{pool.codes().data(), nullptr};
+    give(tables.tables, int64_t(pool.codes().size()));
+    for (size_t k = 0; k < plan.tables.size(); k++) p.table[k] = tables.tables + plan.tables[k];
+    run(device::jpeg_tables, int(pool.codes().size()), &tables);
+  }
+
+  void unstuff() {
+    run(device::jpeg_count, int(p.pieces));
+    run(device::jpeg_place, 1);
+    run(device::jpeg_unstuff, int(p.pieces));
+  }
+  void decode() {
+    run(device::jpeg_synchronize, plan.sequences());
+    const int seams = (plan.sequences() - 1 + device::kJpegSeams - 1) / device::kJpegSeams;
+    run(device::jpeg_join, seams);
+    run(device::jpeg_join_in_order, plan.sequences() > 1);
+    unsettled_files += p.status->unsettled != 0;
+    run(device::jpeg_sum, 1);
+    run(device::jpeg_write, plan.sequences());
+  }
+  void finish_dc() { run(device::jpeg_dc, p.components); }
+  void transform() { run(device::jpeg_transform, plan.tiles); }
+  void make_pixels() {
+    run(device::jpeg_pixels, ((p.width + device::kJpegTileWidth - 1) / device::kJpegTileWidth) *
+                                 ((p.height + device::kJpegTileHeight - 1) / device::kJpegTileHeight));
+  }
+
+  gpu::JpegTablePool pool;
+  gpu::JpegPlan plan;
+  JpegPicture& p;
+
+ private:
+  template <class T> void give(T*& pointer, int64_t count, int fill = 0xA5) {
+    const size_t bytes = size_t(count) * sizeof(T);
+    void* memory = nullptr;
+    if (posix_memalign(&memory, 16, std::max(bytes, size_t(1)))) std::abort();
+    std::memset(memory, fill, bytes);
+    memory_.emplace_back(memory, std::free);
+    pointer = static_cast<T*>(memory);
+  }
+
+  void run(void (*kernel)(const device::Launch&), int blocks, const void* job = nullptr) {
+    const device::JpegJob own{&p, 0};
+    const int32_t first[] = {0, blocks};
+    const device::Launch launch{static_cast<const unsigned char*>(job ? job : &own), first, 0, 1};
+    std::barrier barrier(threads_);
+    together = &barrier;
+    device::thread_count = threads_;
+    device::wait_for_block = [] { together->arrive_and_wait(); };
+    alignas(16) static unsigned char shared[48 * 1024];
+    const auto work = [&](int number) {
+      device::thread_index = number;
+      device::shared_memory = shared;
+      for (int block = 0; block < blocks; block++) {
+        if (number == 0) std::memset(shared, 0xA5, sizeof shared);
+        barrier.arrive_and_wait();
+        device::block_index = unsigned(block);
+        kernel(launch);
+        barrier.arrive_and_wait();
+      }
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads_; t++) others.emplace_back(work, t);
+    work(0);
+    for (std::thread& t : others) t.join();
+  }
+
+  std::vector<std::unique_ptr<void, void (*)(void*)>> memory_;
+  int threads_;
+};
+
+bool check_bytes(const Bytes& file, const jpeg::Header& h, const JpegPicture& p) {
+  jpeg::Segments segments;
+  segments.start(file.data() + h.scan, file.size() - h.scan);
+  for (uint32_t s = 0; s < p.segments; s++) {
+    if (!segments.open(s)) return false;
+    const uint32_t begin = p.segment[s] / 8;
+    if (p.segment[s + 1] / 8 - begin != uint32_t(segments.end() - segments.begin())) return false;
+    for (uint32_t i = 0; begin + i < p.segment[s + 1] / 8; i++)
+      if (p.data[(begin + i) ^ 3] != segments.begin()[i]) return false;
+  }
+  return true;
+}
+
+// Coefficients by the CPU's decoder of blocks, column by column; in the scan's order. DC values are sums.
+std::vector<std::array<int16_t, 64>> decode_blocks(const Bytes& file, const jpeg::Header& h, const JpegPicture& p) {
+  std::vector<std::array<int16_t, 64>> blocks(p.blocks);
+  std::vector<std::unique_ptr<jpeg::DcTable>> dc;
+  std::vector<std::unique_ptr<jpeg::AcTable>> ac;
+  for (int i = 0; i < h.components; i++) {
+    dc.push_back(std::make_unique<jpeg::DcTable>(h.dc[h.component[i].dc]));
+    ac.push_back(std::make_unique<jpeg::AcTable>(h.ac[h.component[i].ac]));
+  }
+  uint16_t place[64];
+  for (int k = 0; k < 64; k++) place[k] = uint16_t(jpeg::kZigzag[size_t(k)] % 8 * 8 + jpeg::kZigzag[size_t(k)] / 8);
+  jpeg::Segments segments;
+  jpeg::Bits bits;
+  segments.start(file.data() + h.scan, file.size() - h.scan);
+  uint32_t predictions[3] = {};
+  for (uint32_t b = 0; b < p.blocks; b++) {
+    if (b % p.segment_blocks == 0) {
+      segments.open(b / p.segment_blocks);
+      bits.start(segments.begin());
+      std::fill(std::begin(predictions), std::end(predictions), 0u);
+    }
+    const size_t c = p.component_of[b % uint32_t(p.blocks_in_mcu)];
+    blocks[b].fill(0);
+    jpeg::decode_block(bits, *dc[c], *ac[c], predictions[c], place, blocks[b].data());
+  }
+  return blocks;
+}
+
+bool check_coefficients(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
+  for (uint32_t b = 0; b < p.blocks; b++) {
+    const int in_mcu = int(b % uint32_t(p.blocks_in_mcu)), mcu = int(b / uint32_t(p.blocks_in_mcu));
+    const int x = mcu % p.mcus_across - p.mcu_column, y = mcu / p.mcus_across - p.mcu_row;
+    if (p.slot[in_mcu] < 0 || x < 0 || y < 0 || x >= p.mcu_columns || y >= p.mcu_rows) continue;
+    const int16_t* ours = p.coefficients + ((y * p.mcu_columns + x) * p.kept_in_mcu + p.slot[in_mcu]) * 64;
+    if (std::memcmp(ours + 1, &blocks[b][1], 126) != 0 || ours[0] != 0) return false;
+  }
+  return true;
+}
+
+bool check_dc(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
+  for (uint32_t b = 0; b < p.blocks; b++) {
+    const uint32_t in_mcu = b % uint32_t(p.blocks_in_mcu), mcu = b / uint32_t(p.blocks_in_mcu);
+    const device::JpegComponent& c = p.component[p.component_of[in_mcu]];
+    if (c.columns && c.dc[mcu * uint32_t(c.blocks) + p.rank[in_mcu]] != blocks[b][0]) return false;
+  }
+  return true;
+}
+
+bool check_planes(const std::vector<std::array<int16_t, 64>>& blocks, const jpeg::Header& h, const JpegPicture& p) {
+  for (uint32_t b = 0; b < p.blocks; b++) {
+    const int in_mcu = int(b % uint32_t(p.blocks_in_mcu)), mcu = int(b / uint32_t(p.blocks_in_mcu));
+    const device::JpegComponent& c = p.component[p.component_of[in_mcu]];
+    const int x = mcu % p.mcus_across * c.h + p.rank[in_mcu] % c.h - c.column;
+    const int y = mcu / p.mcus_across * c.v + p.rank[in_mcu] / c.h - c.row;
+    if (x < 0 || y < 0 || x >= c.columns || y >= c.rows) continue;
+    int16_t group[jpeg::kGroupCoefficients] = {};
+    uint8_t samples[8][8 * jpeg::kGroup];
+    for (int k = 0; k < 64; k++) group[k % 8 * 8 * jpeg::kGroup + k / 8] = blocks[b][size_t(k)];
+    jpeg::idct(group, h.quant[h.component[p.component_of[in_mcu]].quant], 63, samples[0], sizeof samples[0]);
+    for (int r = 0; r < 8; r++)
+      if (std::memcmp(samples[r], c.plane + (y * 8 + r) * c.columns * 8 + x * 8, 8) != 0) return false;
+  }
+  return true;
+}
+
+// By EXIF's definition of orientations.
+const uint8_t* upright(const Picture& stored, int orientation, int64_t x, int64_t y) {
+  const int64_t w = stored.width, h = stored.height;
+  const int64_t at[9][2] = {{}, {x, y}, {w - 1 - x, y}, {w - 1 - x, h - 1 - y}, {x, h - 1 - y},
+                            {y, x}, {y, h - 1 - x}, {w - 1 - y, h - 1 - x}, {w - 1 - y, x}};
+  return &stored.pixels[size_t((at[orientation][1] * w + at[orientation][0]) * stored.channels)];
+}
+
+bool check_pixels(const Picture& full, int orientation, const Window& w, bool bgr, const JpegPicture& p) {
+  for (int64_t y = 0; y < p.height; y++)
+    for (int64_t x = 0; x < p.width; x++)
+      for (int c = 0; c < p.channels; c++)
+        if (p.out[(y * p.width + x) * p.channels + c] != upright(full, orientation, w.x0 + x, w.y0 + y)[bgr ? 2 - c : c])
+          return false;
+  return true;
+}
+
+struct Case {
+  gpu::CudaJpeg::Item item;
+  DecodeOptions options;
+};
+
+Case random_case(const Bytes& file, const jpeg::Header& h, int window) {
+  Case c;
+  c.item.data = file.data(), c.item.size = file.size(), c.item.header = &h;
+  c.item.orientation = window % 2 ? uniform(1, 8) : 1;
+  const bool swap = c.item.orientation >= 5;
+  const int width = swap ? h.height : h.width, height = swap ? h.width : h.height;
+  c.item.window = window == 0 ? Window{0, 0, width, height} : random_window(width, height);
+  const ImageType types[] = {ImageType::rgb, ImageType::rgb, ImageType::bgr, ImageType::gray, ImageType::any};
+  c.options.type = types[uniform(0, 4)];
+  c.options.fancy_upsampling = uniform(0, 2) != 0;
+  return c;
+}
+
+void check_file(const Bytes& file, const std::string& name, int windows) {
+  jpeg::Header h;
+  if (!expect(jpeg::parse(file.data(), file.size(), h) && gpu::CudaJpeg::takes(h, file.size()), "header", name)) return;
+  for (int i = 0; i <= windows; i++) {
+    const Case c = random_case(file, h, i);
+    Run run(file, c.item, c.options, uniform(0, 2) ? 1 : uniform(2, 5));
+    run.unstuff();
+    if (!expect(check_bytes(file, h, run.p), "bytes", name)) return;
+    run.decode();
+    if (!expect(run.p.status->complete && !run.p.status->broken, "status", name)) return;
+    const auto blocks = decode_blocks(file, h, run.p);
+    expect(check_coefficients(blocks, run.p), "coefficients", name);
+    run.finish_dc();
+    expect(check_dc(blocks, run.p), "DC values", name);
+    if (!expect(!run.p.status->extreme, "range", name)) return;
+    run.transform();
+    expect(check_planes(blocks, h, run.p), "planes", name);
+    run.make_pixels();
+    const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
+    expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
+           "pixels", name + ", window " + std::to_string(i));
+  }
+}
+
+struct Rows : RowSink {
+  Bytes pixels;
+  void push(int64_t, const void* row) override { pixels.insert(pixels.end(), at(row), at(row) + bytes); }
+  static const uint8_t* at(const void* row) { return static_cast<const uint8_t*>(row); }
+  size_t bytes = 0;
+};
+
+// Some bytes of the scan changed, left out, put in or cut off.
+void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::string& name) {
+  for (int changes = uniform(1, 3); changes-- > 0 && file.size() > scan + 4;) {
+    const auto at = file.begin() + uniform(int(scan), int(file.size()) - 1);
+    constexpr uint8_t special[] = {0x00, 0xFF, 0xD0, 0xD1, 0xD7, 0xD9, 0x7F};
+    switch (uniform(0, 5)) {
+      case 0: *at = uint8_t(uniform(0, 255)); break;
+      case 1: *at = uint8_t(*at ^ 1 << uniform(0, 7)); break;
+      case 2: *at = special[uniform(0, 6)]; break;
+      case 3: file.insert(at, special[uniform(0, 6)]); break;
+      case 4: file.erase(at); break;
+      default: if (uniform(0, 3) == 0) file.erase(at, file.end());
+    }
+  }
+  jpeg::Header h;
+  if (!jpeg::parse(file.data(), file.size(), h) || !gpu::CudaJpeg::takes(h, file.size())) return;
+  Case c = random_case(file, h, 0);
+  c.options.type = ImageType::rgb;
+  Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
+  run.unstuff(), run.decode(), run.finish_dc();
+  const device::JpegStatus s = *run.p.status;
+  Rows rows;
+  rows.bytes = size_t(h.width) * 3;
+  const auto status = decoder.decode(file.data(), file.size(), h, {0, 0, h.width, h.height}, jpeg::Color::RGB,
+                                     c.options.fancy_upsampling, rows);
+  if (!s.complete || s.broken || s.extreme) {
+    refused_mutations++;
+    needlessly_refused += status == jpeg::Status::ok;
+    return;
+  }
+  taken_mutations++;
+  run.transform(), run.make_pixels();
+  expect(status == jpeg::Status::ok && std::memcmp(rows.pixels.data(), run.p.out, rows.pixels.size()) == 0,
+         "pixels after mutation", name);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Picture> photographs;
+  int cases = 400;
+  for (int i = 1; i < argc; i++) {
+    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
+    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
+    else if (photographs.size() < 4) {
+      const Bytes file = read_file(argv[i]);
+      check_file(file, argv[i], 1);
+      photographs.push_back(reference(file, JCS_RGB, true));
+    }
+  }
+  if (photographs.empty()) return std::fprintf(stderr, "usage: jpeg_kernels_check PICTURE.jpg...\n"), 2;
+  // Of one colour and with tables to match, all bits are zeros: a decoder that begins in the wrong block of an MCU never
+  // falls into step.
+  for (const int restart : {0, 1000}) {
+    Picture blank{3000, 2500, 3, Bytes(3000 * 3 * 2500, 200)};
+    Encoding e;
+    e.optimised = true, e.restart = restart;
+    check_file(encode(blank, e), "a blank picture", 0);
+    for (size_t k = 0; k < 600; k++) blank.pixels[blank.pixels.size() / 2 + k] = uint8_t(k);
+    check_file(encode(blank, e), "a picture that is nearly blank", 0);
+  }
+  expect(unsettled_files > 0, "sequences that are not in step", "blank pictures");
+  jpeg::Decoder decoder;
+  for (int i = 0; i < cases; i++) {
+    const Picture part = excerpt(photographs[size_t(uniform(0, int(photographs.size()) - 1))]);
+    const Sampling s = kSamplings[uniform(0, 5) ? uniform(0, 4) : uniform(0, int(std::size(kSamplings)) - 1)];
+    Encoding e;
+    e.quality = uniform(5, 100), e.restart = uniform(0, 2) ? 0 : uniform(1, 20), e.optimised = uniform(0, 1) == 1;
+    e.h = s.h, e.v = s.v, e.chroma_h = s.chroma_h, e.chroma_v = s.chroma_v;
+    e.rgb = part.channels == 3 && uniform(0, 9) == 0;
+    char name[128];
+    std::snprintf(name, sizeof name, "case %d (%dx%d, quality %d, %dx%d over %dx%d, restart %d%s%s)", i, part.width,
+                  part.height, e.quality, e.h, e.v, e.chroma_h, e.chroma_v, e.restart,
+                  e.optimised ? ", optimised" : "", e.rgb ? ", RGB" : "");
+    const Bytes file = encode(part, e);
+    check_file(file, name, 2);
+    jpeg::Header h;
+    jpeg::parse(file.data(), file.size(), h);
+    for (int k = 0; k < 4; k++) check_mutation(decoder, file, h.scan, name);
+  }
+  std::printf("%d cases; of mutated files %d were refused (%d of them needlessly), %d decoded; %d failures\n", cases,
+              refused_mutations, needlessly_refused, taken_mutations, failures);
+  return failures != 0;
+}
