@@ -3,6 +3,7 @@
 
 #include "abi_guard.h"
 #include "core/range.h"
+#include "gpu/cuda_jpeg.h"
 #include "gpu/kernel.h"
 #include "gpu/libraries.h"
 #include "penstock.h"
@@ -37,6 +38,11 @@ int ps_gpu_describe(int number, ps_gpu_info* info) {
     std::strncpy(info->bus, d.bus().c_str(), sizeof info->bus - 1);
     return 0;
   });
+}
+
+void ps_gpu_jpegs(int64_t* given, int64_t* left) {
+  const gpu::CudaJpeg::Counts counts = gpu::CudaJpeg::counts();
+  *given = counts.given, *left = counts.left;
 }
 
 int ps_gpu_release_unused(int number) {

@@ -139,6 +139,8 @@ typedef struct {
 } ps_gpu_info;
 PS_API int ps_gpu_describe(int device, ps_gpu_info*);
 PS_API int ps_gpu_release_unused(int device); /* -1: of all that were used so far; waits */
+/* JPEG files that kernels of our own were given by this process, and how many of them they left to the CPU. */
+PS_API void ps_gpu_jpegs(int64_t* given, int64_t* left);
 PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes);
 /* Where a library of CUDA's lies, such as "nvjpeg"; others are looked for where the system has them. */
 PS_API int ps_gpu_set_library(const char* name, const char* path);

@@ -1,6 +1,7 @@
 #include "gpu/cuda_jpeg.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "core/error.h"
@@ -133,7 +134,11 @@ class Group {
   const JpegPicture* there_ = nullptr;       // the same on the GPU
 };
 
+std::atomic<int64_t> files_given{0}, files_left{0};
+
 }  // namespace
+
+CudaJpeg::Counts CudaJpeg::counts() { return {files_given, files_left}; }
 
 const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = {kTables, kCount, kPlace, kUnstuff, kSynchronize, kJoin,
@@ -148,6 +153,7 @@ CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options) : options_(opti
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
                                                   CUstream stream) const {
   auto flight = std::make_shared<Flight>();
+  files_given += int64_t(items.size());
   flight->order_.resize(items.size());
   std::iota(flight->order_.begin(), flight->order_.end(), 0);
   // The largest first: what begins last should not be what takes longest.
@@ -180,6 +186,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
     if (e.kind != ErrorKind::memory) throw;
     flight->known_.reset();
     flight->refused_ = flight->order_;             // the CPU needs less
+    files_left += int64_t(items.size());
   }
   return flight;
 }
@@ -192,6 +199,7 @@ const std::vector<int>& CudaJpeg::Flight::refused() {
   for (size_t i = 0; i < order_.size(); i++)
     if (!status[i].complete || status[i].broken || status[i].extreme) refused_.push_back(order_[i]);
   std::sort(refused_.begin(), refused_.end());
+  files_left += int64_t(refused_.size());
   return refused_;
 }
 

@@ -44,6 +44,10 @@ class CudaJpeg {
   std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, CUstream stream) const;
 
   static const std::vector<std::string>& sources();   // of its kernels
+  struct Counts {
+    int64_t given = 0, left = 0;             // files; of them those that were refused
+  };
+  static Counts counts();                    // of this process so far
 
  private:
   DecodeOptions options_;

@@ -105,6 +105,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_create": (c.c_int, [c.c_void_p, c.POINTER(Options), c.POINTER(c.c_void_p)]),
     "ps_gpu_count": (c.c_int, []),
     "ps_gpu_describe": (c.c_int, [c.c_int, c.POINTER(GpuInfo)]),
+    "ps_gpu_jpegs": (None, [c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_set_compiler": (None, [Compiler]),
