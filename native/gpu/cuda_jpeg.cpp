@@ -41,9 +41,10 @@ class Group {
  public:
   explicit Group(Recorder& r) : r_(r) {}
 
-  void add(const CudaJpeg::Item& item, const DecodeOptions& options) {
+  // `file`: where it is on the GPU.
+  void add(const CudaJpeg::Item& item, const uint8_t* file, const DecodeOptions& options) {
     plans_.push_back(plan_jpeg(item, options, pool_));
-    files_.push_back(item.data);
+    plans_.back().picture.file = file;
     bytes_ += plans_.back().bytes();
   }
   int64_t bytes() const { return bytes_; }
@@ -53,14 +54,12 @@ class Group {
     const device::JpegTable* tables = make_tables();
     give_memory(status);
     for (size_t i = 0; i < plans_.size(); i++)
-      r_.copy_to_device(const_cast<uint8_t*>(pictures_[i].file), files_[i], pictures_[i].end);
-    for (size_t i = 0; i < plans_.size(); i++)
       for (size_t k = 0; k < plans_[i].tables.size(); k++) pictures_[i].table[k] = tables + plans_[i].tables[k];
     there_ = static_cast<const JpegPicture*>(r_.constant(pictures_.data(), pictures_.size() * sizeof(JpegPicture)));
     constexpr int totals = device::kJpegThreads * 8, huffman = sizeof(device::JpegTables);
     const auto pieces = [](const JpegPlan& p) { return int(p.picture.pieces); };
     const auto sequences = [](const JpegPlan& p) { return p.sequences(); };
-    const auto seams = [](const JpegPlan& p) { return (p.sequences() - 1 + device::kJpegSeams - 1) / device::kJpegSeams; };
+    const auto seams = [](const JpegPlan& p) { return (p.sequences() + device::kJpegSeams - 2) / device::kJpegSeams; };
     const auto one = [](const JpegPlan&) { return 1; };
     launch(kCount, pieces, sizeof(device::JpegUnstuffMemory));
     launch(kPlace, one, totals);
@@ -108,7 +107,6 @@ class Group {
       JpegPicture& p = pictures_[i];
       p.status = status + i;
       zeros.add(p.coefficients, plan.coefficients / 2);
-      others.add(p.file, plan.file);
       others.add(p.data, plan.data);
       others.add(p.piece, p.pieces);
       others.add(p.segment, int64_t(p.segments) + 1);
@@ -128,7 +126,6 @@ class Group {
   Recorder& r_;
   JpegTablePool pool_;
   std::vector<JpegPlan> plans_;
-  std::vector<const uint8_t*> files_;
   int64_t bytes_ = 0;
   std::vector<JpegPicture> pictures_;
   const JpegPicture* there_ = nullptr;       // the same on the GPU
@@ -146,8 +143,21 @@ const std::vector<std::string>& CudaJpeg::sources() {
   return all;
 }
 
-CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options) : options_(options) {
+CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options) : options_(options), copies_(&device, 0) {
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
+}
+
+// In a stream of its own, so that one batch is copied while the kernels work on the one before.
+BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, std::vector<uint8_t*>& to) const {
+  MemoryLayout layout;
+  to.resize(items.size());
+  for (size_t i = 0; i < items.size(); i++) layout.add(to[i], int64_t(items[i].size));
+  const BufferRef memory = device.memory()->take(size_t(layout.bytes()), copies_);
+  layout.put(memory->data());
+  for (size_t i = 0; i < items.size(); i++)
+    check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(to[i]), items[i].data, items[i].size, copies_),
+          "cuMemcpyHtoDAsync");
+  return memory;
 }
 
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
@@ -160,16 +170,20 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   std::stable_sort(flight->order_.begin(), flight->order_.end(),
                    [&](int a, int b) { return items[size_t(a)].size > items[size_t(b)].size; });
   const size_t status_bytes = items.size() * sizeof(JpegStatus);
-  const BufferRef status = device.memory()->take(status_bytes, stream);
-  flight->status_ = device.pinned()->take(status_bytes);
+  BufferRef status, memory;
+  std::vector<uint8_t*> files;
   try {
+    status = device.memory()->take(status_bytes, stream);
+    flight->status_ = device.pinned()->take(status_bytes);
+    memory = copy_files(device, items, files);
+    Event(&device, copies_).wait_in(stream);
     for (size_t next = 0; next < items.size();) {
       Recorder r(&device, stream, stream, stream);
       r.begin(-1, {}, false);
       Group group(r);
       const size_t first = next;
       for (; next < items.size() && (next == first || group.bytes() < kMemory); next++)
-        group.add(items[size_t(flight->order_[next])], options_);
+        group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])], options_);
       group.decode_scans(reinterpret_cast<JpegStatus*>(status->data()) + first);
       if (next == items.size()) {
         r.copy_to_host(flight->status_->data(), status->data(), status_bytes);
@@ -179,10 +193,11 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       r.run();
       const auto done = std::make_shared<Event>(&device, stream);
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
-      for (const BufferRef& m : {status, flight->status_}) m->add_fence(done);
+      for (const BufferRef& m : {status, memory, flight->status_}) m->add_fence(done);
     }
   } catch (const Error& e) {
-    check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");   // memory that it uses is let go of
+    driver().cuStreamSynchronize(copies_);         // memory that they use is let go of
+    driver().cuStreamSynchronize(stream);
     if (e.kind != ErrorKind::memory) throw;
     flight->known_.reset();
     flight->refused_ = flight->order_;             // the CPU needs less

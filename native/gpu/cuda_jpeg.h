@@ -1,5 +1,5 @@
-// JPEG files to pictures in device memory by kernels of our own (penstock/kernels/device/jpeg.h): any GPU, any size,
-// results as the CPU's decoder has them bit for bit. It decodes the kinds of files that nearly all are, and finds out by
+// JPEG files to pictures in device memory by kernels of our own (penstock/kernels/device/jpeg.h): on any GPU, of any
+// size, bit for bit as the CPU's decoder has them. It decodes the kinds of files that nearly all are, and finds out by
 // itself which ones it must leave to others.
 #pragma once
 
@@ -50,7 +50,9 @@ class CudaJpeg {
   static Counts counts();                    // of this process so far
 
  private:
+  BufferRef copy_files(Device& device, const std::vector<Item>& items, std::vector<uint8_t*>& to) const;
   DecodeOptions options_;
+  Stream copies_;
 };
 
 }  // namespace ps::gpu

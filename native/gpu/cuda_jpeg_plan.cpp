@@ -99,7 +99,7 @@ int JpegTablePool::number(const jpeg::HuffmanSpec& spec, bool is_dc) {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = coefficients + file + 2 * data;
+  int64_t sum = coefficients + 2 * data;
   for (int i = 0; i < 3; i++) sum += dc[i] + plane[i];
   return sum;
 }
@@ -131,7 +131,6 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
   p.parts = uint32_t(ceil_div(scan * 8, device::kJpegPartBits));
-  plan.file = int64_t(item.size) + kReadBehind;
   plan.data = scan + kReadBehind;
 
   const Orientation orientation(item.orientation);

@@ -1,6 +1,6 @@
-// Decoding for device="mixed": kernels of our own take all JPEG files that they know (PENSTOCK_JPEG=cuda), or nvJPEG takes its share of a batch's JPEG files, nvImageCodec JPEG 2000, TIFF and
-// lossless JPEG, and the CPU's threads decode the rest into pinned memory, which is copied: all, where the libraries
-// are missing. This is all that the engine knows of decoders on the GPU.
+// Decoding for device="mixed": JPEG files go to kernels of our own where PENSTOCK_JPEG=cuda, or else a share of them to
+// nvJPEG; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest into pinned
+// memory, which is copied. This is all that the engine knows of decoders on the GPU.
 #pragma once
 
 #include <atomic>

@@ -58,7 +58,11 @@ def pipeline(names: Sequence[str], make: Callable[..., Any], arguments: dict[str
 
 
 def decode_mixed(
-    folder: Path, files: Sequence[bytes], make: Callable[..., Any] = fn.decoders.image, batches: int = 1, **arguments: Any
+    folder: Path,
+    files: Sequence[bytes],
+    make: Callable[..., Any] = fn.decoders.image,
+    batches: int = 1,
+    **arguments: Any,
 ) -> list[Array]:
     arguments.setdefault("jpeg_fancy_upsampling", True)
     with pipeline(write(folder, files), make, arguments, batch_size=len(files)) as pipe:

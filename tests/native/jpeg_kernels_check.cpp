@@ -45,7 +45,7 @@ class Run {
       : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
     give(p.coefficients, plan.coefficients / 2, 0);
     uint8_t* copy = nullptr;
-    give(copy, plan.file);
+    give(copy, (int64_t(file.size()) + 3) / 4 * 4);
     std::copy(file.begin(), file.end(), copy);
     p.file = copy;
     give(p.data, plan.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
@@ -214,7 +214,8 @@ bool check_pixels(const Picture& full, int orientation, const Window& w, bool bg
   for (int64_t y = 0; y < p.height; y++)
     for (int64_t x = 0; x < p.width; x++)
       for (int c = 0; c < p.channels; c++)
-        if (p.out[(y * p.width + x) * p.channels + c] != upright(full, orientation, w.x0 + x, w.y0 + y)[bgr ? 2 - c : c])
+        if (const uint8_t* pixel = upright(full, orientation, w.x0 + x, w.y0 + y);
+            p.out[(y * p.width + x) * p.channels + c] != pixel[bgr ? 2 - c : c])
           return false;
   return true;
 }
@@ -319,8 +320,8 @@ int main(int argc, char** argv) {
     }
   }
   if (photographs.empty()) return std::fprintf(stderr, "usage: jpeg_kernels_check PICTURE.jpg...\n"), 2;
-  // Of one colour and with tables to match, all bits are zeros: a decoder that begins in the wrong block of an MCU never
-  // falls into step.
+  // Of one colour and with tables to match, all bits are zeros: a decoder that begins in the wrong block of an MCU
+  // never falls into step.
   for (const int restart : {0, 1000}) {
     Picture blank{3000, 2500, 3, Bytes(3000 * 3 * 2500, 200)};
     Encoding e;

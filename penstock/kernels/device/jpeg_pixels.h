@@ -7,8 +7,8 @@
 namespace ps::device {
 
 #if !PS_HOST
-// A component's sample for pixel (x, y) of the picture. Filters weigh the nearer of two neighbours with 3, the other one
-// with 1; beyond the edges samples repeat.
+// A component's sample for pixel (x, y) of the picture. Filters weigh the nearer of two neighbours with 3 and the other
+// one with 1; beyond the edges samples repeat.
 PS_FN int jpeg_sample(const JpegComponent& c, int x, int y) {
   const int i = x >> c.shift_x, j = y >> c.shift_y;
   const int64_t pitch = int64_t(c.columns) * 8;

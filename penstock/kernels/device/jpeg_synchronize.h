@@ -1,6 +1,6 @@
 // Where the decoder stands at the end of each part of a scan. Nobody knows that without having decoded all before; but
-// a decoder that begins anywhere soon falls into step with the one that began at the start. So each part is decoded from
-// a guess, and on through the parts behind it until the outcome is what is already known of one.
+// a decoder that begins anywhere soon falls into step with the one that began at the start. So each part is decoded
+// from a guess, and on through the parts behind it, until the outcome is what is already known of one.
 //
 // None of this need be right: jpeg_coefficients.h checks that the parts fit together.
 #pragma once
@@ -60,7 +60,8 @@ PS_FN void jpeg_synchronize(const Launch& l) {
 }
 
 // Goes on from the sequence before `sequence` into it, until it is in step there. Returns whether it came to be.
-PS_FN bool join_sequence(const JpegPicture& p, const JpegTables& tables, uint32_t sequence, uint32_t bits, uint32_t all) {
+PS_FN bool join_sequence(const JpegPicture& p, const JpegTables& tables, uint32_t sequence, uint32_t bits,
+                         uint32_t all) {
   const uint32_t first = sequence * kJpegParts, end = min(first + kJpegParts, all);
   JpegPassOver pass;
   JpegPart state = p.part[first - 1];

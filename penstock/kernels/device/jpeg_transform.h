@@ -1,5 +1,5 @@
-// Dequantisation and the inverse DCT: the accurate integer method of the JPEG group's library ("islow"), with sums of 16
-// bits that wrap and saturate as in native/decode/jpeg/idct.cpp.
+// Dequantisation and the inverse DCT: the accurate integer method of the JPEG group's library ("islow"), with sums of
+// 16 bits that wrap and saturate as in native/decode/jpeg/idct.cpp.
 #pragma once
 
 #include "kernels/device/jpeg.h"
