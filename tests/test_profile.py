@@ -83,7 +83,7 @@ def test_reading_is_named(tiny: Path, tmp_path: Path) -> None:
         (tmp_path / "a" / file.name).write_bytes(padded)
     p = penstock.profile(pictures(tmp_path, size=8, dont_use_mmap=True), batches=20)
     assert p.bottleneck == "read", str(p)
-    assert p.figures.stages["read"] > 10 * p.figures.stages["decode"]
+    assert p.figures.stages["read"] > 3 * p.figures.stages["decode"]
 
 
 def test_a_slow_consumer_is_named(tiny: Path) -> None:
@@ -178,7 +178,7 @@ def test_recording_changes_no_result_and_leaves_nothing_behind(photographs: Path
             np.testing.assert_array_equal(a.as_array(), b.as_array())
         assert p.figures.batches == 2
         assert p.figures.seconds < 60
-    assert watched._built().recording is None
+    assert watched._built().executor.recording is None
     start = p.spans()["start_ns"].min()
     with penstock.profile(watched) as later:
         watched.run()
@@ -230,7 +230,7 @@ def test_an_error_in_the_block_comes_through(tiny: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         broken_loop()
     assert p.figures.batches == 1
-    assert pipe._built().recording is None
+    assert pipe._built().executor.recording is None
 
 
 def test_cancelled_batches_are_no_trouble(tiny: Path) -> None:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,7 @@ struct Batch {
   int64_t retry_ns = 0, stuck_ns = 0;          // there was no memory: when to try again, since when nobody gives any back
   bool finished = false;
   std::atomic<bool> failed{false}, cancelled{false};
+  std::atomic<int> first_failed{INT_MAX};      // sample; those before it are still looked at
 
   std::mutex mutex;                            // guards failure and arenas
   Failure failure;
@@ -107,6 +109,7 @@ struct Batch {
       return;
     }
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do
+    first_failed = failure.sample;
     failed = true;
   }
 

@@ -290,7 +290,7 @@ void Executor::loop(Thread& self) {
 }
 
 void Executor::work(Thread& self, Batch& b, int sample) {
-  if (b.failed || b.cancelled) return;
+  if (b.cancelled || sample > b.first_failed) return;
   const Segment& s = segment(b);
   if (b.phase == Phase::run) self.worker->run(b, s, sample);
   else self.worker->setup(b, s, sample);
