@@ -124,6 +124,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
     parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
     parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048)")
+    parser.add_argument("--append", action="store_true", help="add the sections to bench/results/cpu.md")
     options = parser.parse_args()
     bench = Bench(options)
     sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
@@ -139,7 +140,8 @@ def main() -> None:
     if unknown := set(chosen) - set(sections):
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
     about = [*machine.describe(), f"Besides: {machine.load()} at the start"]
-    lines = ["# Penstock on CPUs", "", *(f"- {line}" for line in about), ""]
+    lines = [f"# Added: {', '.join(chosen)}" if options.append else "# Penstock on CPUs", ""]
+    lines += [*(f"- {line}" for line in about), ""]
     for title, body in (sections[name] for name in chosen):
         lines += [f"## {title}", ""]
         print(f"\n## {title}\n", flush=True)
@@ -148,9 +150,11 @@ def main() -> None:
             lines.append(line)
         lines.append("")
     lines.append(f"At the end: {machine.load()}.")
-    if chosen == list(sections) and not options.count:  # a part of the tables never takes the place of all
+    whole = chosen == list(sections) and not options.count  # a part of the tables never takes the place of all
+    if whole or options.append:
         RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text("\n".join(lines) + "\n")
+        with open(RESULT, "a" if options.append else "w") as file:
+            file.write(("\n" if options.append else "") + "\n".join(lines) + "\n")
         print(f"\nwritten: {RESULT}")
 
 

@@ -67,7 +67,7 @@ def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[
     def missing(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        known = [rename(full) for full, schema in registry.ops.items() if full == schema.name and full[0] != "_"]
+        known = [rename(full) for full in registry.public()]
         nearby = [full for full in known if full.rpartition(".")[0] == group]
         # People swap the words, and write groups as prefixes.
         aka = {full: ["_".join(parts), "_".join(parts[::-1])] for full in known if len(parts := full.split(".")) > 1}

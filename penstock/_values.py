@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 
 from penstock import types
+from penstock.errors import ArgumentError, ArgumentTypeError
+
+
+def whole_number(name: str, value: object, least: int | None = None) -> int:
+    """The value as an int, for an argument that errors call ``name``, such as ``"Pipeline: seed"``."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentTypeError(f"{name}={value!r}: expected a whole number")
+    number = operator.index(value)
+    if least is not None and number < least:
+        raise ArgumentError(f"{name}={value!r}: expected {least} or more")
+    return number
 
 
 def _boolean(value: Any) -> bool:

@@ -9,7 +9,7 @@ can't help.
 
 from __future__ import annotations
 
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock._values import whole_number
 from penstock.run import codecs, gpu
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
@@ -44,12 +44,12 @@ def PreallocateDeviceMemory(bytes: int, device_id: int = 0) -> None:  # noqa: N8
     `ReleaseUnusedMemory` gives it back. Raises DeviceError where there is no such GPU, OutOfMemoryError if the GPU does
     not have so much.
     """
-    gpu.preallocate(device_id, device_bytes=_size("PreallocateDeviceMemory", bytes))
+    gpu.preallocate(device_id, device_bytes=whole_number("PreallocateDeviceMemory: bytes", bytes, least=0))
 
 
 def PreallocatePinnedMemory(bytes: int, device_id: int = 0) -> None:  # noqa: N802
     """The same for page-locked memory of the host, of which each GPU has a pool of its own."""
-    gpu.preallocate(device_id, pinned_bytes=_size("PreallocatePinnedMemory", bytes))
+    gpu.preallocate(device_id, pinned_bytes=whole_number("PreallocatePinnedMemory: bytes", bytes, least=0))
 
 
 def set_max_decoded_pixels(pixels: int | None) -> None:
@@ -69,21 +69,10 @@ def set_max_decoded_pixels(pixels: int | None) -> None:
     if pixels is None:
         codecs.set_max_pixels(0)
         return
-    limit = _size("set_max_decoded_pixels", pixels, "pixels")
-    if limit < 1:
-        raise ArgumentError(f"set_max_decoded_pixels: pixels={pixels!r}: expected 1 or more, or None")
+    limit = whole_number("set_max_decoded_pixels: pixels", pixels, least=1)
     codecs.set_max_pixels(min(limit, 2**62))
 
 
 def max_decoded_pixels() -> int:
     """The limit that `set_max_decoded_pixels` or the environment set."""
     return codecs.max_pixels()
-
-
-def _size(function: str, value: object, argument: str = "bytes") -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(f"{function}: {argument}={value!r}: expected a whole number")
-    size = int(value.__index__())
-    if size < 0:
-        raise ArgumentError(f"{function}: {argument}={value!r}: expected 0 or more")
-    return size

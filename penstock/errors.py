@@ -20,6 +20,8 @@ PenstockError
 
 from __future__ import annotations
 
+import re
+
 
 class PenstockError(Exception):
     """The root of the tree: ``except PenstockError`` catches all that this library raises on purpose.
@@ -37,7 +39,8 @@ class PenstockError(Exception):
             return
         text = str(self)
         self.operator, self.location = operator, str(location)
-        text = text if text.startswith(operator) else f"{operator}: {text}"
+        named = re.match(rf"{re.escape(operator)}\b(?!_)", text)  # and not by a word that begins likewise
+        text = text if named else f"{operator}: {text}"
         self.args = (f"{text}\n  {what} at {location}", *self.args[1:])
 
     def __str__(self) -> str:  # KeyError, one of the bases below, would quote the message
@@ -126,7 +129,12 @@ _KINDS: dict[int, type[PenstockError]] = {
 
 
 def from_native(
-    kind: int, message: str, operator: str | None, sample: int | None, file: str | None, location: str | None
+    kind: int,
+    message: str,
+    operator: str | None = None,
+    sample: int | None = None,
+    file: str | None = None,
+    location: str | None = None,
 ) -> PenstockError:
     """The exception for a native failure, with all that is known about where it happened."""
     lines = [message]

@@ -10,6 +10,39 @@ from penstock.op import Op
 
 Input = Any  # a DataNode, or a constant: a number, a list of numbers, an array
 
+def bb_flip(
+    input_0: Input,
+    /,
+    *,
+    horizontal: int | DataNode | None = 1,
+    ltrb: bool | None = False,
+    vertical: int | DataNode | None = 0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Moves boxes to where they are when their picture is flipped, as ``fn.flip`` flips it.
+
+    Input: FLOAT, four numbers for each box, usually of shape ``(boxes, 4)``: left, top, width and height, as shares of
+    the picture's width and height from 0 to 1; with ``ltrb`` left, top, right and bottom. Output: the same shape.
+
+    Errors: OperatorError for other types, and where the numbers do not make whole boxes.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     boxes = types.Constant(np.float32([[0, 0.5, 0.25, 0.5]]))
+        ...     return fn.bb_flip(boxes), fn.bb_flip(boxes, horizontal=0, vertical=1)
+        >>> [output.at(0).tolist() for output in pipeline().run()]
+        [[[0.75, 0.5, 0.25, 0.5]], [[0.0, 0.0, 0.25, 0.5]]]
+
+    Args:
+        horizontal (integer, or a node, default 1): Whether to flip left to right: 0 or another number.
+        ltrb (boolean, default False): Whether boxes are left, top, right, bottom.
+        vertical (integer, or a node, default 0): Whether to flip top to bottom: 0 or another number.
+    """
+
 def brightness(
     input_0: Input,
     /,
@@ -157,6 +190,36 @@ def cast_like(
     Args:
     """
 
+def cat(
+    *inputs: Input,
+    axis: int | None = 0,
+    axis_name: str | None = '',
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Joins tensors along an axis that they have.
+
+    Inputs: tensors of one type and number of axes, of the same extents but on that axis. ``axis_name`` tells it by its
+    letter in the inputs' layouts. Inputs without elements are passed over where they do not fit.
+    Output: a tensor of that type, whose extent on that axis is the sum of the inputs'; the first one's layout.
+
+    Errors: ArgumentError if both ``axis`` and ``axis_name`` are given, or a name that is not one letter; OperatorError
+    for inputs that do not fit, an axis that is not there, and a name if the inputs' layouts differ.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.cat(np.uint8([[1, 2]]), np.uint8([[3, 4], [5, 6]]))
+        >>> pipeline().run()[0].at(0).tolist()
+        [[1, 2], [3, 4], [5, 6]]
+
+    Args:
+        axis (integer, default 0): The axis; negative numbers count from the end.
+        axis_name (string, default ''): Its letter in the layout.
+    """
+
 def coin_flip(
     input_0: Input = ...,
     /,
@@ -171,6 +234,44 @@ def coin_flip(
     bytes_per_sample_hint: int | Sequence[int] = 0,
 ) -> DataNode:
     """An old name of `fn.random.coin_flip`.
+    """
+
+def color_space_conversion(
+    input_0: Input,
+    /,
+    *,
+    image_type: types.DALIImageType,
+    output_type: types.DALIImageType,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Converts pictures from one colour space to another.
+
+    YCbCr is that of ITU-R BT.601 as in video: Y from 16 to 235, Cb and Cr from 16 to 240. Gray is the luma, ``0.299 R +
+    0.587 G + 0.114 B``. Values are rounded to the nearest, and saturate. The same colour space twice gives a copy.
+
+    Input: pictures, volumes or sequences of type UINT8, whose last axis is the channels: one of GRAY, three of the
+    others (HWC, FHWC, DHWC, FDHWC). Without a layout, three axes are HWC, four FHWC.
+
+    Output: the same layout and type; the last axis has the channels of ``output_type``.
+
+    Errors: ArgumentError for other colour spaces; OperatorError for other types of the input, and where the last axis
+    does not have the channels of ``image_type``.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     orange = np.uint8([[[255, 128, 0]]])
+        ...     return [fn.color_space_conversion(orange, image_type=types.RGB, output_type=to)
+        ...             for to in (types.BGR, types.GRAY, types.YCbCr)]
+        >>> [output.at(0).ravel().tolist() for output in pipeline().run()]
+        [[0, 128, 255], [151], [146, 53, 193]]
+
+    Args:
+        image_type (image_type, required): Colour space of the input.
+        output_type (image_type, required): Colour space of the output.
     """
 
 def color_twist(
@@ -300,6 +401,72 @@ def contrast(
             input. Without it, the middle of the input's range: 0.5 of floats, 128 of UINT8, 16384 of INT16,
             1073741824 of INT32.
         dtype (dtype, default None): Type of the output; default: the input's.
+    """
+
+def coord_transform(
+    input_0: Input,
+    /,
+    *,
+    M: float | Sequence[float] | DataNode | None = None,
+    MT: float | Sequence[float] | DataNode | None = None,
+    T: float | Sequence[float] | DataNode | None = None,
+    dtype: types.DALIDataType | type | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Transforms points: each becomes ``M @ point + T``, in float32.
+
+    Input: UINT8, UINT16, INT16, INT32 or FLOAT, with at least two axes; the last one holds the coordinates of a point.
+    A matrix may change how many there are. Output: the same layout, of type ``dtype``; integers are rounded half away
+    from zero and saturate.
+
+    Errors: ArgumentError for ``MT`` together with ``M`` or ``T``; OperatorError for other types, and for numbers of
+    values that do not fit the coordinates.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     points = types.Constant(np.float32([[1, 2], [3, 4]]))
+        ...     return fn.coord_transform(points, M=[0, 1, 1, 0], T=[10, 20]), fn.coord_transform(points, MT=[1, 1, 5])
+        >>> [output.at(0).tolist() for output in pipeline().run()]
+        [[[12.0, 21.0], [14.0, 23.0]], [[8.0], [12.0]]]
+
+    Args:
+        M (numbers, or a node, default None): The matrix, row by row, as many columns as points have coordinates;
+            one number: that times the identity. Default: the identity.
+        MT (numbers, or a node, default None): Both at once: the matrix with T as its last column.
+        T (numbers, or a node, default None): Added at last: one number, or one for each row of the matrix.
+        dtype (dtype, default DALIDataType.FLOAT): Type of the output: FLOAT, or the input's.
+    """
+
+def copy(
+    input_0: Input,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Copies a tensor.
+
+    Input: a tensor of any type. Output: the same elements, shape and layout, in memory of its own.
+
+    Errors: OutOfMemoryError if there is no room for it.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     numbers = types.Constant(np.uint8([1, 2, 3]))
+        ...     return numbers, fn.copy(numbers)
+        >>> numbers, copied = pipeline().run()
+        >>> copied.at(0)[0] = 9
+        >>> numbers.at(0).tolist(), copied.at(0).tolist()
+        ([1, 2, 3], [9, 2, 3])
+
+    Args:
     """
 
 def crop(
@@ -478,6 +645,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -489,23 +657,30 @@ class decoders:
         preserve: bool = False,
         bytes_per_sample_hint: int | Sequence[int] = 0,
     ) -> DataNode:
-        """Decodes JPEG and PNG pictures, whatever a file's name says.
+        """Decodes JPEG, JPEG 2000, PNG, TIFF, WebP, BMP and PNM pictures, whatever a file's name says.
 
         JPEG: baseline, progressive, arithmetic; grayscale, colour, CMYK and YCCK; pixels are those of libjpeg-turbo (exact
-        DCT, interpolated chroma), bit for bit. PNG: 1 to 16 bits, gray, colour, palette, interlaced; transparency is
-        dropped, not blended, but for an alpha channel with ``output_type=types.ANY_DATA``.
+        DCT, interpolated chroma), bit for bit. Lossless JPEG: 2 to 16 bits, all predictors. PNG: 1 to 16 bits, gray,
+        colour, palette, interlaced. BMP: 1 to 32 bits, palettes, bit fields, run lengths. PNM: PBM, PGM and PPM, text and
+        bytes. JPEG 2000 (JP2 and codestreams, to 16 bits; by OpenJPEG), TIFF (strips and tiles, interleaved and planar, 1
+        to 16 bits and floats, any channels, first page; by libtiff) and WebP (of an animation the first frame; by libwebp)
+        need those libraries, which are loaded when the first such file comes: the system's, or else those that
+        ``pip install pillow`` brings. Transparency is dropped, not blended, but for an alpha channel with
+        ``output_type=types.ANY_DATA``.
 
         With ``device="mixed"`` nvJPEG decodes ``hw_decoder_load`` of the JPEG files that the GPU can do, and nvImageCodec
-        also JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both.
+        JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both. The CPU decodes
+        the rest: all, with a warning, where they are missing.
 
         Input: the bytes of a file, uint8 of shape ``(size,)``.
 
-        Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (1 to 4;
-        a palette counts as 3).
+        Output: ``(H, W, C)``, layout ``"HWC"``, of type ``dtype``; C is 3, for GRAY 1, for ANY_DATA what is stored (a
+        palette counts as 3).
 
         Errors: DecodeError for files that are no picture, broken or cut off, and for pictures of more pixels than
-        ``PENSTOCK_MAX_PIXELS`` (an environment variable; 2**29 unless set). Damage that libjpeg only warns about is not an
-        error. DeviceError for files that need nvImageCodec where it is missing.
+        `penstock.backend.set_max_decoded_pixels` or the environment variable ``PENSTOCK_MAX_PIXELS`` allows (2**29 unless
+        set). Damage that libjpeg only warns about is not an error. OperatorError where a format's library is missing: it
+        says what to install.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -547,6 +722,10 @@ class decoders:
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
+            on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+                that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+                same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+                does at any time.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
             preallocate_height_hint (integer, default 0): Its height.
@@ -583,6 +762,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -642,6 +822,10 @@ class decoders:
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
+            on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+                that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+                same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+                does at any time.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
             preallocate_height_hint (integer, default 0): Its height.
@@ -673,6 +857,7 @@ class decoders:
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         num_attempts: int | None = 10,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -730,6 +915,10 @@ class decoders:
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
             num_attempts (integer, default 10): How often a window may be drawn that does not fit.
+            on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+                that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+                same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+                does at any time.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
             preallocate_height_hint (integer, default 0): Its height.
@@ -771,6 +960,7 @@ class decoders:
         memory_stats: bool | None = False,
         normalized_anchor: bool | None = True,
         normalized_shape: bool | None = True,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -834,6 +1024,10 @@ class decoders:
                 is needed Deprecated: it does nothing.
             normalized_anchor (boolean, default True): Whether an input `anchor` of floats is a share of the extents.
             normalized_shape (boolean, default True): Whether an input `shape` of floats is a share of the extents.
+            on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+                that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+                same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+                does at any time.
             output_type (image_type, default DALIImageType.RGB): Colours: RGB, BGR, GRAY, YCbCr (BT.601, luma 16 to
                 235) or ANY_DATA, as stored.
             preallocate_height_hint (integer, default 0): Its height.
@@ -852,6 +1046,91 @@ class decoders:
                 exact one.
         """
 
+def element_extract(
+    input_0: Input,
+    /,
+    *,
+    element_map: int | Sequence[int],
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> Any:
+    """Takes elements out of a sequence, frames of a video say; each is an output.
+
+    Input: a tensor of any type with one axis or more; its layout, if it has one, begins with "F".
+    Outputs: for each number in ``element_map`` the element at that place along the first axis, without that axis.
+    A list of outputs, or where there is one number, that output.
+
+    Errors: ArgumentError if ``element_map`` is empty or has negative numbers; OperatorError if a sequence is too short,
+    or its layout is not a sequence's.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     video = types.Constant(np.zeros((8, 4, 6, 3), np.uint8), layout="FHWC")
+        ...     first, last = fn.element_extract(video, element_map=[0, 7])
+        ...     return first, last
+        >>> first, last = pipeline().run()
+        >>> first.at(0).shape, first.layout()
+        ((4, 6, 3), 'HWC')
+
+    Args:
+        element_map (integers, required): The elements' places, from 0. One may be there several times.
+    """
+
+def erase(
+    input_0: Input,
+    /,
+    *,
+    anchor: float | Sequence[float] | DataNode | None = ...,
+    axes: int | Sequence[int] | None = ...,
+    axis_names: str | None = 'HW',
+    centered_anchor: bool | None = False,
+    fill_value: float | Sequence[float] | DataNode | None = ...,
+    normalized: bool | None = False,
+    normalized_anchor: bool | None = False,
+    normalized_shape: bool | None = False,
+    shape: float | Sequence[float] | DataNode | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Overwrites one or several boxes of tensors with ``fill_value``.
+
+    A box goes from ``anchor`` to ``anchor + shape``, both rounded down, along the axes that ``axis_names`` or ``axes``
+    name, and over the whole extent of the others. Several boxes are given one behind the other: ``anchor=[y0, x0, y1,
+    x1]``, ``shape=[h0, w0, h1, w1]``. What lies outside the tensor is left out.
+
+    Input: a tensor of any shape, layout and type. Output: the same shape, layout and type. ``fill_value`` is converted
+    as by casts in C: fractions are cut off, and integers that do not fit keep their lower bits.
+
+    Errors: ArgumentError for ``normalized`` together with ``normalized_anchor`` or ``normalized_shape``; OperatorError
+    for axes that the input does not have, for numbers of values in ``anchor`` and ``shape`` that differ or are no
+    multiple of the number of axes, and for several fill values that are not one for each channel.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.erase(np.int32([1, 2, 3, 4, 5]), anchor=[1], shape=[2], axes=[0], fill_value=9)
+        >>> pipeline().run()[0].at(0).tolist()
+        [1, 9, 9, 4, 5]
+
+    Args:
+        anchor (numbers, or a node, default []): First elements of the boxes; none: 0.
+        axes (integers, default [1, 0]): The axes by number; negative ones count from the end.
+        axis_names (layout, default 'HW'): The axes by their letters in the layout, in the order of `anchor` and
+            `shape`; by default, all but the channels. It counts more than `axes`.
+        centered_anchor (boolean, default False): Whether `anchor` is the middle of the box.
+        fill_value (numbers, or a node, default [0.0]): What the boxes are filled with: one number, or one per
+            channel.
+        normalized (boolean, default False): Whether `anchor` and `shape` are shares of the extents.
+        normalized_anchor (boolean, default False): Whether `anchor` is a share of the extents.
+        normalized_shape (boolean, default False): Whether `shape` is a share of the extents.
+        shape (numbers, or a node, default []): Extents of the boxes; none: no boxes.
+    """
+
 def expand_dims(
     input_0: Input,
     /,
@@ -865,8 +1144,7 @@ def expand_dims(
 ) -> DataNode:
     """Puts in axes of extent 1. Nothing is copied.
 
-    Input: a tensor of any type. Output: the same elements with new axes; it has a layout only if ``new_axis_names``
-    are given.
+    Input: a tensor of any type. Output: the same elements with new axes, and a layout only if these have names.
 
     Errors: ArgumentError for axes that are negative or given twice, or a wrong number of names; OperatorError for axes
     beyond the output's last, or for names where the input has no layout.
@@ -908,6 +1186,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -945,6 +1224,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -977,6 +1257,7 @@ class experimental:
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             num_attempts: int | None = 10,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -1017,6 +1298,7 @@ class experimental:
             memory_stats: bool | None = False,
             normalized_anchor: bool | None = True,
             normalized_shape: bool | None = True,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -1044,6 +1326,7 @@ class experimental:
         adjust_orientation: bool | None = True,
         dtype: types.DALIDataType | type | None = ...,
         image_type: types.DALIImageType | None = ...,
+        on_error: str | None = 'raise',
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -1143,6 +1426,47 @@ def external_source(
             GPU's copy engines
     """
 
+def fast_resize_crop_mirror(
+    input_0: Input,
+    /,
+    *,
+    antialias: bool | None = True,
+    crop: float | Sequence[float] | DataNode | None = None,
+    crop_d: float | DataNode | None = 0.0,
+    crop_h: float | DataNode | None = 0.0,
+    crop_pos_x: float | DataNode | None = 0.5,
+    crop_pos_y: float | DataNode | None = 0.5,
+    crop_pos_z: float | DataNode | None = 0.5,
+    crop_w: float | DataNode | None = 0.0,
+    dtype: types.DALIDataType | type | None = None,
+    image_type: types.DALIImageType | None = None,
+    interp_type: types.DALIInterpType | DataNode | None = ...,
+    mag_filter: types.DALIInterpType | DataNode | None = ...,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: types.DALIInterpType | DataNode | None = ...,
+    minibatch_size: int | None = 32,
+    mirror: int | DataNode | None = 0,
+    mode: str | None = 'default',
+    resize_longer: float | DataNode | None = 0.0,
+    resize_shorter: float | DataNode | None = 0.0,
+    resize_x: float | DataNode | None = 0.0,
+    resize_y: float | DataNode | None = 0.0,
+    resize_z: float | DataNode | None = 0.0,
+    roi_end: float | Sequence[float] | DataNode | None = None,
+    roi_relative: bool | None = False,
+    roi_start: float | Sequence[float] | DataNode | None = None,
+    rounding: str | None = 'round',
+    size: float | Sequence[float] | DataNode | None = None,
+    subpixel_scale: bool | None = True,
+    temp_buffer_hint: int | None = 0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """An old name of `fn.resize_crop_mirror`.
+    """
+
 def file_reader(
     *,
     case_sensitive_filter: bool | None = False,
@@ -1156,10 +1480,12 @@ def file_reader(
     labels: int | Sequence[int] | None = None,
     lazy_init: bool | None = False,
     num_shards: int | None = 1,
+    on_error: str | None = 'raise',
     pad_last_batch: bool | None = False,
     prefetch_queue_depth: int | None = 1,
     random_shuffle: bool | None = False,
     read_ahead: bool | None = False,
+    sampler: Any = None,
     seed: int | None = -1,
     shard_id: int | None = 0,
     shuffle_after_epoch: bool | None = False,
@@ -1267,6 +1593,80 @@ def full_like(
     Args:
     """
 
+def gaussian_blur(
+    input_0: Input,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = None,
+    sigma: float | Sequence[float] | DataNode | None = ...,
+    window_size: int | Sequence[int] | DataNode | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Blurs pictures: each pixel becomes the mean of those around it, weighted by a Gaussian.
+
+    The window reaches ``(window_size - 1) / 2`` pixels to each side. With ``sigma`` alone that is ``ceil(3 * sigma)``;
+    with ``window_size`` alone, sigma is ``((window_size - 1) / 2 - 1) * 0.3 + 0.8``. At the edges the picture is
+    mirrored without its last row or column (``reflect_101``). Sums are float32; integers are rounded half away from
+    zero.
+
+    Input: a tensor of any numeric type. All its axes are blurred, but frames (F), and channels (C) where they come
+    first or last: HWC, CHW, DHWC, FHWC ... Without a layout, all axes are.
+
+    Output: the same shape and layout, of ``dtype``.
+
+    Errors: OperatorError for layouts with frames or channels elsewhere, if neither ``sigma`` nor ``window_size`` is
+    given for an axis, for negative values and even window sizes, for numbers of values that do not fit the axes, and
+    for another ``dtype``.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.gaussian_blur(np.float32([0, 0, 0, 8, 0, 0, 0]), window_size=3, sigma=0.849322)
+        >>> pipeline().run()[0].at(0).round(3).tolist()
+        [0.0, 0.0, 2.0, 4.0, 2.0, 0.0, 0.0]
+
+    Args:
+        dtype (dtype, default None): Type of the output: FLOAT, or the input's, which is the default.
+        sigma (numbers, or a node, default [0.0]): Standard deviation in pixels: one, or one per axis that is
+            blurred; 0: not given.
+        window_size (integers, or a node, default [0]): Odd number of pixels: one, or one per axis that is
+            blurred; 0: not given.
+    """
+
+def get_property(
+    input_0: Input,
+    /,
+    *,
+    key: str,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """A property of each sample, as text. ``node.property(key)`` and ``node.source_info()`` say the same.
+
+    Input: a tensor of any type, on the CPU or the GPU, wherever this operator runs; its elements are not looked at.
+    Output: the text's bytes, UINT8 of one axis; no bytes where the sample does not have that property.
+
+    Errors: ArgumentError for a ``key`` that is neither "source_info" nor "layout".
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     files, labels = fn.readers.file(file_root=photos)
+        ...     return fn.get_property(files, key="source_info")
+        >>> name = bytes(pipeline().run()[0].at(0)).decode()
+        >>> name.startswith(str(photos)), name.endswith(".jpg")
+        (True, True)
+
+    Args:
+        key (string, required): "source_info": where the data comes from, such as a file's name; "layout": the
+            letters of the axes.
+    """
+
 def hsv(
     input_0: Input,
     /,
@@ -1369,6 +1769,7 @@ def image_decoder(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
+    on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
     preallocate_height_hint: int | None = 0,
     preallocate_width_hint: int | None = 0,
@@ -1405,6 +1806,7 @@ def image_decoder_crop(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
+    on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
     preallocate_height_hint: int | None = 0,
     preallocate_width_hint: int | None = 0,
@@ -1436,6 +1838,7 @@ def image_decoder_random_crop(
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
     num_attempts: int | None = 10,
+    on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
     preallocate_height_hint: int | None = 0,
     preallocate_width_hint: int | None = 0,
@@ -1475,6 +1878,7 @@ def image_decoder_slice(
     memory_stats: bool | None = False,
     normalized_anchor: bool | None = True,
     normalized_shape: bool | None = True,
+    on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
     preallocate_height_hint: int | None = 0,
     preallocate_width_hint: int | None = 0,
@@ -1494,6 +1898,45 @@ def image_decoder_slice(
     """An old name of `fn.decoders.image_slice`.
     """
 
+def lookup_table(
+    input_0: Input,
+    /,
+    *,
+    default_value: float | None = 0.0,
+    dtype: types.DALIDataType | type | None = ...,
+    keys: int | Sequence[int] | None = ...,
+    output_dtype: types.DALIDataType | type | None = None,
+    values: float | Sequence[float] | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Replaces each value by the one that a table has for it.
+
+    Where the input is ``keys[i]``, the output is ``values[i]``; of equal keys the last one counts. Whatever is no key
+    becomes ``default_value``. The values are floats, converted to ``dtype`` as by ``fn.cast``.
+
+    Input: a tensor of any shape and layout, of any type of integers. Output: the same shape and layout, of ``dtype``.
+
+    Errors: ArgumentError for keys below 0 or above 65535, and if ``keys`` and ``values`` differ in number;
+    OperatorError for inputs that are no integers.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.lookup_table(np.uint8([1, 2, 3, 200]), keys=[1, 3], values=[0.5, 1.5], default_value=-1)
+        >>> pipeline().run()[0].at(0).tolist()
+        [0.5, -1.0, 1.5, -1.0]
+
+    Args:
+        default_value (number, default 0.0): What becomes of all other values.
+        dtype (dtype, default DALIDataType.FLOAT): Type of the output.
+        keys (integers, default []): Values of the input that the table has, from 0 to 65535.
+        output_dtype (dtype, default None): The old name of `dtype`. Deprecated: use dtype.
+        values (numbers, default []): What becomes of each key.
+    """
+
 def normal_distribution(
     input_0: Input = ...,
     /,
@@ -1509,6 +1952,105 @@ def normal_distribution(
     bytes_per_sample_hint: int | Sequence[int] = 0,
 ) -> DataNode:
     """An old name of `fn.random.normal`.
+    """
+
+def normalize(
+    input_0: Input,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    batch: bool | None = False,
+    ddof: int | None = 0,
+    dtype: types.DALIDataType | type | None = ...,
+    epsilon: float | None = 0.0,
+    mean: Any = None,
+    scale: float | None = 1.0,
+    shift: float | None = 0.0,
+    stddev: Any = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Subtracts the mean and divides by the standard deviation, which are given or computed from the input.
+
+    The output is ``(x - mean) / stddev * scale + shift``. What is not given is computed over ``axes`` or
+    ``axis_names``, for each index on the other axes by itself; with ``batch=True``, over all samples of the batch too.
+    Where all elements are equal, and ``epsilon`` is 0, the output is ``shift``.
+
+    Input: a tensor of any shape, layout and numeric type; with ``batch=True``, of one extent in all samples on axes
+    that are not reduced. Output: the same shape and layout, of ``dtype``; floats are rounded to integers, and limited.
+
+    Errors: ArgumentError if both ``axes`` and ``axis_names`` are given, or one of them where ``mean`` and ``stddev``
+    are numbers, or an array or a node with ``batch=True``; OperatorError if an axis is not there or is named twice, or
+    if an array's shape does not fit.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.normalize(np.uint8([[1, 10], [3, 50]]), axes=0, scale=2)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[-2.0, -2.0], [2.0, 2.0]]
+
+    Args:
+        axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+            With none, each element is reduced by itself.
+        axis_names (layout, default None): These axes by their letters in the layout.
+        batch (boolean, default False): Compute over all samples of the batch.
+        ddof (integer, default 0): What is subtracted from the number of elements where the standard deviation is
+            computed.
+        dtype (dtype, default DALIDataType.FLOAT): Type of the output.
+        epsilon (number, default 0.0): What is added to the variance, for it not to be too small.
+        mean (any, or a node, default None): The mean: a number, or an array with the input's axes, of which those
+            that are reduced have extent 1. Where no axes are given, they are those.
+        scale (number, default 1.0): Standard deviation of the output.
+        shift (number, default 0.0): Mean of the output.
+        stddev (any, or a node, default None): The standard deviation, in the same forms.
+    """
+
+def one_hot(
+    input_0: Input,
+    /,
+    *,
+    axis: int | None = -1,
+    axis_name: str | None = None,
+    dtype: types.DALIDataType | type | None = ...,
+    num_classes: int | None = 0,
+    off_value: float | None = 0.0,
+    on_value: float | None = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Encodes numbers of classes as vectors that have ``on_value`` at the class, and ``off_value`` elsewhere.
+
+    Input: a tensor of numbers, whose fractions are cut off. Numbers that are no class give ``off_value`` everywhere.
+
+    Output: the input's axes and one more of extent ``num_classes``, at place ``axis``, of type ``dtype``. If all
+    tensors of the batch have a single element and ``axis`` is not given, they count as numbers, and the new axis is
+    the only one. The values are converted as by casts in C: fractions are cut off, and what does not fit keeps its
+    lower bits. The layout is the input's with ``axis_name`` put in, and empty if that is not given.
+
+    Errors: ArgumentError for a negative ``num_classes``, an ``axis`` below -1, or an ``axis_name`` of several
+    letters; OperatorError for an ``axis`` beyond the output's last, or if ``axis_name`` is given and the input has no
+    layout.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.one_hot(np.int32([2, 0]), num_classes=3, dtype=types.UINT8)
+        >>> pipeline().run()[0].at(0).tolist()
+        [[0, 0, 1], [1, 0, 0]]
+
+    Args:
+        axis (integer, default -1): Where the new axis is in the output; -1: it is the last one.
+        axis_name (layout, default None): Its letter in the layout.
+        dtype (dtype, default DALIDataType.FLOAT): Type of the output.
+        num_classes (integer, default 0): How many classes there are.
+        off_value (number, default 0.0): What stands elsewhere.
+        on_value (number, default 1.0): What stands at the class.
     """
 
 def ones(
@@ -1567,6 +2109,90 @@ def ones_like(
         dtype (dtype, default None): Type of the output. Default: the input's.
     """
 
+def pad(
+    input_0: Input,
+    /,
+    *,
+    align: int | Sequence[int] | DataNode | None = None,
+    axes: int | Sequence[int] | DataNode | None = None,
+    axis_names: str | None = None,
+    fill_value: float | DataNode | None = 0.0,
+    shape: int | Sequence[int] | DataNode | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Makes tensors larger, by ``fill_value`` behind their last elements.
+
+    Along each of ``axes``, the extent becomes the largest in the batch, or the one given by ``shape`` if the tensor is
+    not larger anyway; then it is rounded up to a multiple of ``align``.
+
+    Input: a tensor of any shape, layout and type. Output: the same type and layout. ``fill_value`` is converted as by
+    casts in C: fractions are cut off, and integers that do not fit keep their lower bits.
+
+    Errors: ArgumentError for ``axes`` together with ``axis_names``; OperatorError for axes that the input does not have
+    or that are named twice, for numbers of values that do not fit the axes, and for an ``align`` below 1.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     x = np.int32([[1, 2, 3]])
+        ...     return fn.pad(x, axes=[1], align=4), fn.pad(x, shape=[2, -1], fill_value=9)
+        >>> [output.at(0).tolist() for output in pipeline().run()]
+        [[[1, 2, 3, 0]], [[1, 2, 3], [9, 9, 9]]]
+
+    Args:
+        align (integers, or a node, default None): What the extents are multiples of, one for all or one for each.
+        axes (integers, or a node, default None): The axes; negative ones count from the end. Default: all.
+        axis_names (layout, default None): The axes by their letters in the layout.
+        fill_value (number, or a node, default 0.0): What is put in.
+        shape (integers, or a node, default None): Extents along the axes, one for all or one for each; -1: the
+            largest in the batch.
+    """
+
+def paste(
+    input_0: Input,
+    /,
+    *,
+    fill_value: int | Sequence[int],
+    ratio: float | DataNode,
+    min_canvas_size: float | DataNode | None = 0.0,
+    n_channels: int | None = 3,
+    paste_x: float | DataNode | None = 0.5,
+    paste_y: float | DataNode | None = 0.5,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Puts pictures on a larger canvas of one colour.
+
+    The canvas is ``ratio`` times as wide and high as the picture, rounded down, and at least ``min_canvas_size``.
+    The picture's upper left corner is at ``paste_x * (canvas width - width)``, ``paste_y * (canvas height - height)``.
+
+    Input: pictures of type UINT8 and layout HWC. Output: the same type and layout.
+
+    Errors: ArgumentError for numbers of ``fill_value`` that are neither one nor ``n_channels``; OperatorError for a
+    ``ratio`` below 1, for positions outside 0 to 1, for other types and layouts, and where ``fill_value`` does not have
+    the picture's channels.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.paste(np.uint8([[[1], [2]]]), ratio=2, fill_value=9, n_channels=1, paste_x=1, paste_y=0)
+        >>> pipeline().run()[0].at(0)[:, :, 0].tolist()
+        [[9, 9, 1, 2], [9, 9, 9, 9]]
+
+    Args:
+        fill_value (integers, required): Colour of the canvas: one number, or one per channel.
+        ratio (number, or a node, required): How many times larger the canvas is; at least 1.
+        min_canvas_size (number, or a node, default 0.0): Least width and height of the canvas.
+        n_channels (integer, default 3): Channels of the pictures: how many numbers a `fill_value` of several has.
+        paste_x (number, or a node, default 0.5): Left edge of the picture, from 0 to 1.
+        paste_y (number, or a node, default 0.5): Upper edge of the picture, from 0 to 1.
+    """
+
 def peek_image_shape(
     input_0: Input,
     /,
@@ -1574,6 +2200,7 @@ def peek_image_shape(
     adjust_orientation: bool | None = True,
     dtype: types.DALIDataType | type | None = ...,
     image_type: types.DALIImageType | None = ...,
+    on_error: str | None = 'raise',
     device: str | None = None,
     name: str | None = None,
     preserve: bool = False,
@@ -1600,6 +2227,41 @@ def peek_image_shape(
             orientation.
         dtype (dtype, default DALIDataType.INT64): Type of the output.
         image_type (image_type, default DALIImageType.RGB): Colours that the picture would be decoded to.
+        on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+            that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+            same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+            does at any time.
+    """
+
+def permute_batch(
+    input_0: Input,
+    /,
+    *,
+    indices: int | Sequence[int] | DataNode,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Puts the samples of a batch into another order; samples may be left out, and others come several times.
+
+    Nothing is copied: outputs show the memory of the samples that they are.
+
+    Input: a tensor of any shape, layout and type. Output: sample ``i`` is the input's sample ``indices[i]``.
+
+    Errors: OperatorError if an index is no number of a sample, or if there are not as many as samples.
+
+    Example:
+        >>> @pipeline_def(batch_size=3, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     numbers = fn.external_source(source=lambda: np.int32([[10], [20], [30]]))
+        ...     return fn.permute_batch(numbers, indices=[2, 0, 0])
+        >>> [sample.item() for sample in pipeline().run()[0].as_array()]
+        [30, 10, 10]
+
+    Args:
+        indices (integers, or a node, required): Which sample of the input each one of the output is, from 0: a
+            list as long as the batch, or a node with one index per sample.
     """
 
 class random:
@@ -1911,10 +2573,12 @@ class readers:
         labels: int | Sequence[int] | None = None,
         lazy_init: bool | None = False,
         num_shards: int | None = 1,
+        on_error: str | None = 'raise',
         pad_last_batch: bool | None = False,
         prefetch_queue_depth: int | None = 1,
         random_shuffle: bool | None = False,
         read_ahead: bool | None = False,
+        sampler: Any = None,
         seed: int | None = -1,
         shard_id: int | None = 0,
         shuffle_after_epoch: bool | None = False,
@@ -1961,11 +2625,21 @@ class readers:
             labels (integers, default None): One label per file of `files`; default 0, 1, 2 ...
             lazy_init (boolean, default False): List the files when the pipeline is built, not when it is defined.
             num_shards (integer, default 1): Number of parts that the data set is cut into, one per process or GPU.
+            on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
+                that the samples behind it move up and the epoch is shorter; or 'replace' it by another sample of the
+                same part. At the end of the epoch a warning counts and names the files, as `Pipeline.broken_samples`
+                does at any time.
             pad_last_batch (boolean, default False): Repeat the last sample until the part has as many full batches as
                 the largest part.
             prefetch_queue_depth (integer, default 1): Batches read ahead of those that are being decoded.
             random_shuffle (boolean, default False): Shuffle the part in each epoch.
             read_ahead (boolean, default False): Read ahead of use. Without effect here: files are always read ahead
+            sampler (any, default None): Indices of the samples to read, in order: any iterable, gone through once per
+                epoch (a list, an array, a sampler of PyTorch, of which `set_epoch` is called ...), or a function that
+                returns one, given the epoch's number if it takes an argument. It takes the place of shuffling and of
+                parts. Samples are prepared ahead, so an epoch may begin before the one before is handed out. Readers
+                that are to agree need one that gives them the same order, and so does a checkpoint in the middle of
+                an epoch, which is begun anew.
             seed (integer, default -1): Seed of the order; -1: from the pipeline's.
             shard_id (integer, default 0): The part that this reader begins with, from 0.
             shuffle_after_epoch (boolean, default False): Shuffle the whole data set in each epoch, over all parts.
@@ -1976,6 +2650,308 @@ class readers:
                 each.
             tensor_init_bytes (integer, default 1048576): Expected size of a sample. Without effect here: memory is
                 taken as it is needed
+        """
+
+class reductions:
+    @staticmethod
+    def max(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Finds the largest element.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced, of the same type.
+        Not-a-number is passed over. Of no elements, the result is the type's smallest number, or minus infinity.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.max(np.uint8([[200, 1], [101, 2]]), axes=1)
+            >>> pipeline().run()[0].at(0).tolist()
+            [200, 101]
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def mean(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        dtype: types.DALIDataType | type | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Takes the mean of elements.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float (of no elements:
+        not-a-number) unless ``dtype`` is given. The sum is exact for integers, and a double for floats.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.mean(np.uint8([[200, 1], [101, 2]]), axes=0)
+            >>> pipeline().run()[0].at(0).tolist()
+            [150.5, 1.5]
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            dtype (dtype, default None): Type of the output. Fractions are cut off where it is an integer type.
+                Default: see above.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def mean_square(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        dtype: types.DALIDataType | type | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Takes the mean of elements' squares.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float unless ``dtype`` is
+        given.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.mean_square(np.int8([-1, 7]))
+            >>> float(pipeline().run()[0].at(0))
+            25.0
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            dtype (dtype, default None): Type of the output. Fractions are cut off where it is an integer type.
+                Default: see above.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def min(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Finds the smallest element.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced, of the same type.
+        Not-a-number is passed over. Of no elements, the result is the type's largest number, or infinity.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.min(np.uint8([[200, 1], [101, 2]]), axes=1)
+            >>> pipeline().run()[0].at(0).tolist()
+            [1, 2]
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def rms(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        dtype: types.DALIDataType | type | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Takes the root of the mean of elements' squares.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float unless ``dtype`` is
+        given.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.rms(np.int8([-1, 7]))
+            >>> float(pipeline().run()[0].at(0))
+            5.0
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            dtype (dtype, default None): Type of the output. Fractions are cut off where it is an integer type.
+                Default: see above.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def std_dev(
+        input_0: Input,
+        input_1: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = 0,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Takes the root of what ``fn.reductions.variance`` does: the standard deviation.
+
+        Inputs: a tensor of any shape and numeric type; the mean, one number or one for each element of the output, as
+        ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice, or if the mean has another shape.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     numbers = types.Constant(np.uint8([1, 3, 5, 7]))
+            ...     return fn.reductions.std_dev(numbers, fn.reductions.mean(numbers), ddof=3)
+            >>> round(float(pipeline().run()[0].at(0)), 4)
+            4.4721
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            ddof (integer, default 0): What is subtracted from the number of elements before the sum is divided by it.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def sum(
+        input_0: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        dtype: types.DALIDataType | type | None = None,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Adds up elements.
+
+        Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; 64-bit integers of the same
+        signedness for integers, else float, unless ``dtype`` is given. Sums of integers that their type does not hold wrap
+        round, as in NumPy; those of floats are kept as doubles on their way.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.reductions.sum(np.uint8([[200, 1], [100, 2]]), axes=0)
+            >>> pipeline().run()[0].at(0).tolist()
+            [300, 3]
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            dtype (dtype, default None): Type of the output. Fractions are cut off where it is an integer type.
+                Default: see above.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
+        """
+
+    @staticmethod
+    def variance(
+        input_0: Input,
+        input_1: Input,
+        /,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = 0,
+        keep_dims: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Takes the mean of elements' squared distances from a mean.
+
+        Inputs: a tensor of any shape and numeric type; the mean, one number or one for each element of the output, as
+        ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
+
+        Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
+        named twice, or if the mean has another shape.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     numbers = types.Constant(np.uint8([[1, 3], [5, 5]]))
+            ...     return fn.reductions.variance(numbers, fn.reductions.mean(numbers, axes=1), axes=1)
+            >>> pipeline().run()[0].at(0).tolist()
+            [1.0, 0.0]
+
+        Args:
+            axes (integers, default None): The axes that are reduced; negative ones count from the end. Default: all.
+                With none, each element is reduced by itself.
+            axis_names (layout, default None): These axes by their letters in the layout.
+            ddof (integer, default 0): What is subtracted from the number of elements before the sum is divided by it.
+            keep_dims (boolean, default False): Keep reduced axes, with extent 1.
         """
 
 def reinterpret(
@@ -2266,6 +3242,61 @@ def resize_crop_mirror(
             memory is found as needed.
     """
 
+def rotate(
+    input_0: Input,
+    /,
+    *,
+    angle: float | DataNode,
+    axis: float | Sequence[float] | DataNode | None = None,
+    dtype: types.DALIDataType | type | None = None,
+    fill_value: float | None = None,
+    interp_type: types.DALIInterpType | None = ...,
+    keep_size: bool | None = False,
+    output_dtype: types.DALIDataType | type | None = None,
+    size: float | Sequence[float] | DataNode | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Turns pictures about their centre, and volumes about an axis through their centre.
+
+    Without ``size`` and ``keep_size`` the output is large enough for all of the turned input; an odd extent stays odd
+    and an even one even, also when width and height change places, so that turns by 90 degrees move whole pixels. The
+    frames of a sequence share one size, the largest.
+
+    Input: HWC, FHWC, DHWC or FDHWC (without a layout: HWC, FHWC or FDHWC by the number of axes), of type UINT8, INT16,
+    INT32 or FLOAT. Output: the same layout, of type ``dtype``; integers are rounded half away from zero.
+
+    On a GPU positions are computed one by one, not summed up along rows: fewer than one integer in fifty differs from
+    the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour.
+
+    Errors: ArgumentError for other interpolations and types; OperatorError for other types and layouts, volumes without
+    an axis, an axis without a direction, and sizes that are not positive.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     image = types.Constant(np.uint8([[[1], [2], [3]], [[4], [5], [6]]]))
+        ...     return fn.rotate(image, angle=90)
+        >>> pipeline().run()[0].at(0)[..., 0].tolist()
+        [[3, 6], [2, 5], [1, 4]]
+
+    Args:
+        angle (number, or a node, required): Degrees, counter-clockwise; of volumes, as seen against the axis.
+        axis (numbers, or a node, default None): Of volumes: the direction (x, y, z), of any length but 0.
+        dtype (dtype, default None): Type of the output: the input's (the default), or FLOAT; of floats any of
+            those that inputs may have.
+        fill_value (number, default None): What stands beyond the input, in every channel; default: the border's
+            pixels are repeated. It is rounded to the output's type, with INTERP_LINEAR then to the input's.
+        interp_type (interp_type, default DALIInterpType.INTERP_LINEAR): INTERP_LINEAR blends neighbours,
+            INTERP_NN takes the nearest pixel.
+        keep_size (boolean, default False): Whether the output is as large as the input, unless `size` is given.
+        output_dtype (dtype, default None): The old name of `dtype`. Deprecated: use dtype.
+        size (numbers, or a node, default []): Extents of the output, in pixels: (height, width) or (depth,
+            height, width), rounded. None: not given.
+    """
+
 def saturation(
     input_0: Input,
     /,
@@ -2303,6 +3334,38 @@ def saturation(
         image_type (image_type, default DALIImageType.RGB): Colour space of the input. Without effect here: it has
             always been taken for RGB.
         saturation (number, or a node, default 1.0): Factor of colourfulness; 0 gives gray pictures.
+    """
+
+def shapes(
+    input_0: Input,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = ...,
+    type: types.DALIDataType | type | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """The shape of each sample. ``node.shape()`` is the newer way to say it.
+
+    Input: a tensor of any type, on the CPU or the GPU, wherever this operator runs; its elements are not looked at, so
+    nothing has to be decoded for it.
+    Output: one axis with one element for each axis of the input, of ``dtype``.
+
+    Errors: ArgumentError for a ``dtype`` that is not INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     picture = types.Constant(np.zeros((4, 6, 3), np.uint8), layout="HWC")
+        ...     return fn.shapes(picture)
+        >>> pipeline().run()[0].at(0).tolist()
+        [4, 6, 3]
+
+    Args:
+        dtype (dtype, default DALIDataType.INT64): Type of the output.
+        type (dtype, default None): The old name of `dtype`. Deprecated: use dtype.
     """
 
 def slice(
@@ -2400,7 +3463,7 @@ def squeeze(
     Input: a tensor of any type. Output: the same elements without these axes, in the shape as in the layout.
 
     Errors: ArgumentError if not just one of ``axes`` and ``axis_names`` is given; OperatorError if an axis is not
-    there, is named twice, or is not of extent 1.
+    there, is named twice, or is not of extent 1 (unless there are no elements, before and after).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -2414,6 +3477,261 @@ def squeeze(
         axes (integers, or a node, default None): The axes; negative ones count from the end.
         axis_names (layout, default None): The axes by their letters in the layout.
     """
+
+def stack(
+    *inputs: Input,
+    axis: int | None = 0,
+    axis_name: str | None = '',
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Joins tensors along a new axis.
+
+    Inputs: tensors of one type and shape.
+    Output: a tensor of that type, with one axis more, whose extent is the number of inputs. ``axis`` is its place in
+    the output, and ``axis_name`` its letter in the layout, which goes to the others' letters; without that the output
+    has no layout.
+
+    Errors: ArgumentError if ``axis_name`` is not one letter; OperatorError for inputs that do not fit, an axis that the
+    output does not have, and a name where no input has a layout.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     left, right = types.Constant(np.uint8([1, 2]), layout="W"), types.Constant(np.uint8([3, 4]))
+        ...     return fn.stack(left, right, axis=1, axis_name="C")
+        >>> stacked, = pipeline().run()
+        >>> stacked.at(0).tolist(), stacked.layout()
+        ([[1, 3], [2, 4]], 'WC')
+
+    Args:
+        axis (integer, default 0): The axis; negative numbers count from the end.
+        axis_name (string, default ''): Its letter in the layout.
+    """
+
+def transform_translation(
+    input_0: Input = ...,
+    /,
+    *,
+    offset: float | Sequence[float] | DataNode,
+    reverse_order: bool | None = False,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """An old name of `fn.transforms.translation`.
+    """
+
+class transforms:
+    @staticmethod
+    def combine(
+        *inputs: Input,
+        reverse_order: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Combines transforms to one that does what they do one after the other.
+
+        Inputs: transforms, FLOAT of shape ``(n, n + 1)`` each. Output: one of the same kind; the first input comes first.
+
+        Errors: OperatorError for other shapes and types, and where the numbers of axes differ.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     double = fn.transforms.scale(scale=[2, 2])
+            ...     move = fn.transforms.translation(offset=[1, 0])
+            ...     return fn.transforms.combine(double, move), fn.transforms.combine(move, double)
+            >>> [output.at(0).tolist() for output in pipeline().run()]
+            [[[2.0, 0.0, 1.0], [0.0, 2.0, 0.0]], [[2.0, 0.0, 2.0], [0.0, 2.0, 0.0]]]
+
+        Args:
+            reverse_order (boolean, default False): Whether the last input comes first.
+        """
+
+    @staticmethod
+    def crop(
+        input_0: Input = ...,
+        /,
+        *,
+        absolute: bool | None = False,
+        from_end: float | Sequence[float] | DataNode | None = ...,
+        from_start: float | Sequence[float] | DataNode | None = ...,
+        reverse_order: bool | None = False,
+        to_end: float | Sequence[float] | DataNode | None = ...,
+        to_start: float | Sequence[float] | DataNode | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Makes a transform that maps one box to another, or adds one to a transform.
+
+        Input and output: as `transforms.translation`'s. Each argument is one number for all axes, or one for each.
+
+        Errors: OperatorError where the axes of input and arguments differ, and for a box to map from without an extent.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.transforms.crop(from_start=[1, 2], from_end=[3, 3], to_end=4)
+            >>> pipeline().run()[0].at(0).tolist()
+            [[2.0, 0.0, -2.0], [0.0, 4.0, -8.0]]
+
+        Args:
+            absolute (boolean, default False): Whether begin and end change places where the end is less, so that
+                nothing is mirrored.
+            from_end (numbers, or a node, default [1.0]): Where it ends.
+            from_start (numbers, or a node, default [0.0]): Where the box that is mapped begins.
+            reverse_order (boolean, default False): Whether the new transform comes before the input, not after it.
+            to_end (numbers, or a node, default [1.0]): Where that ends.
+            to_start (numbers, or a node, default [0.0]): Where the box that it becomes begins.
+        """
+
+    @staticmethod
+    def rotation(
+        input_0: Input = ...,
+        /,
+        *,
+        angle: float | DataNode,
+        axis: float | Sequence[float] | DataNode | None = None,
+        center: float | Sequence[float] | DataNode | None = None,
+        reverse_order: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Makes a rotation, or adds one to a transform: of the plane, or with ``axis`` of space.
+
+        Input and output: as `transforms.translation`'s, of two or three axes.
+
+        Errors: OperatorError where the axes of input and arguments differ, and for an axis without a direction.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.transforms.rotation(angle=90, center=[2, 1])
+            >>> pipeline().run()[0].at(0).round(3).tolist()
+            [[-0.0, -1.0, 3.0], [1.0, -0.0, -1.0]]
+
+        Args:
+            angle (number, or a node, required): Degrees, from the first axis towards the second.
+            axis (numbers, or a node, default None): Of space: the direction (x, y, z) turned about, of any length but
+                0.
+            center (numbers, or a node, default None): The point that stays where it is; default: the origin.
+            reverse_order (boolean, default False): Whether the new transform comes before the input, not after it.
+        """
+
+    @staticmethod
+    def scale(
+        input_0: Input = ...,
+        /,
+        *,
+        scale: float | Sequence[float] | DataNode,
+        center: float | Sequence[float] | DataNode | None = None,
+        ndim: int | None = None,
+        reverse_order: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Makes a scaling, or adds one to a transform.
+
+        Input and output: as `transforms.translation`'s. One factor without an input and without ``ndim`` is a transform of
+        one axis.
+
+        Errors: OperatorError where the axes of input and arguments differ.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.transforms.scale(scale=[2, 4], center=[1, 1])
+            >>> pipeline().run()[0].at(0).tolist()
+            [[2.0, 0.0, -1.0], [0.0, 4.0, -3.0]]
+
+        Args:
+            scale (numbers, or a node, required): The factor of each axis, or one for all.
+            center (numbers, or a node, default None): The point that stays where it is; default: the origin.
+            ndim (integer, default None): How many axes, where there is one factor for all and no input.
+            reverse_order (boolean, default False): Whether the new transform comes before the input, not after it.
+        """
+
+    @staticmethod
+    def shear(
+        input_0: Input = ...,
+        /,
+        *,
+        angles: float | Sequence[float] | DataNode | None = None,
+        center: float | Sequence[float] | DataNode | None = None,
+        reverse_order: bool | None = False,
+        shear: float | Sequence[float] | DataNode | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Makes a shear, or adds one to a transform: each axis gets shares of the others added.
+
+        Two numbers are ``[xy, yx]``: x gets ``xy * y`` added. Six are those of space: ``[xy, xz, yx, yz, zx, zy]``.
+
+        Input and output: as `transforms.translation`'s, of two or three axes.
+
+        Errors: ArgumentError unless one of ``shear`` and ``angles`` is given; OperatorError for other numbers of values,
+        for angles beyond 90 degrees and where the axes of input and arguments differ.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.transforms.shear(shear=[0.5, 0])
+            >>> pipeline().run()[0].at(0).tolist()
+            [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]
+
+        Args:
+            angles (numbers, or a node, default None): Instead: degrees, whose tangents are the shares, from -90 to
+                90.
+            center (numbers, or a node, default None): The point that stays where it is; default: the origin.
+            reverse_order (boolean, default False): Whether the new transform comes before the input, not after it.
+            shear (numbers, or a node, default None): The shares: 2 numbers, or 6.
+        """
+
+    @staticmethod
+    def translation(
+        input_0: Input = ...,
+        /,
+        *,
+        offset: float | Sequence[float] | DataNode,
+        reverse_order: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> DataNode:
+        """Makes a translation, or adds one to a transform.
+
+        Input: optionally a transform, FLOAT of shape ``(n, n + 1)``, which comes first. Output: one of the same kind, n
+        being the number of axes (1 to 6); its last column is the offset. Arguments per frame (layout F...) give a transform
+        for each frame.
+
+        Errors: OperatorError where the axes of input and arguments differ.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+            ... def pipeline():
+            ...     return fn.transforms.translation(offset=[5, -3])
+            >>> pipeline().run()[0].at(0).tolist()
+            [[1.0, 0.0, 5.0], [0.0, 1.0, -3.0]]
+
+        Args:
+            offset (numbers, or a node, required): How far along each axis.
+            reverse_order (boolean, default False): Whether the new transform comes before the input, not after it.
+        """
 
 def transpose(
     input_0: Input,
@@ -2467,6 +3785,64 @@ def uniform(
     bytes_per_sample_hint: int | Sequence[int] = 0,
 ) -> DataNode:
     """An old name of `fn.random.uniform`.
+    """
+
+def warp_affine(
+    input_0: Input,
+    input_1: Input = ...,
+    /,
+    *,
+    dtype: types.DALIDataType | type | None = None,
+    fill_value: float | None = None,
+    interp_type: types.DALIInterpType | None = ...,
+    inverse_map: bool | None = True,
+    matrix: float | Sequence[float] | DataNode | None = ...,
+    output_dtype: types.DALIDataType | type | None = None,
+    size: float | Sequence[float] | DataNode | None = ...,
+    device: str | None = None,
+    name: str | None = None,
+    preserve: bool = False,
+    bytes_per_sample_hint: int | Sequence[int] = 0,
+) -> DataNode:
+    """Moves, scales, turns and shears pictures and volumes: an affine map of positions.
+
+    The matrix ``[[a, b, c], [d, e, f]]`` gives for the position (x, y) of the output's pixel that of the input's,
+    (a x + b y + c, d x + e y + f), or the other way round with ``inverse_map=False``; of volumes it has three rows and
+    four columns, for (x, y, z). The centre of the first pixel is at 0.5.
+
+    Inputs: HWC, FHWC, DHWC or FDHWC (without a layout: HWC, FHWC or FDHWC by the number of axes), of type UINT8, INT16,
+    INT32 or FLOAT; then, perhaps, the matrix, FLOAT of shape ``(2, 3)`` or ``(3, 4)``, which takes precedence over the
+    argument. Output: the same layout, of type ``dtype``; the input's size unless ``size`` is given; integers are
+    rounded half away from zero.
+
+    On a GPU positions are computed one by one, not summed up along rows: fewer than one integer in fifty differs from
+    the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour.
+
+    Errors: ArgumentError for other interpolations and types; OperatorError for other types and layouts, without a
+    matrix, for matrices of other shapes, for one without an inverse where that is needed, and for sizes that are not
+    positive.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     image = types.Constant(np.uint8([[[1], [2], [3]]]))
+        ...     return fn.warp_affine(image, matrix=[1, 0, 1, 0, 1, 0], fill_value=9)
+        >>> pipeline().run()[0].at(0)[..., 0].tolist()
+        [[2, 3, 9]]
+
+    Args:
+        dtype (dtype, default None): Type of the output: the input's (the default), or FLOAT; of floats any of
+            those that inputs may have.
+        fill_value (number, default None): What stands beyond the input, in every channel; default: the border's
+            pixels are repeated. It is rounded to the output's type, with INTERP_LINEAR then to the input's.
+        interp_type (interp_type, default DALIInterpType.INTERP_LINEAR): INTERP_LINEAR blends neighbours,
+            INTERP_NN takes the nearest pixel.
+        inverse_map (boolean, default True): Whether the matrix maps positions of the output to those of the
+            input.
+        matrix (numbers, or a node, default []): The matrix, row by row: 6 numbers, or 12 of volumes.
+        output_dtype (dtype, default None): The old name of `dtype`. Deprecated: use dtype.
+        size (numbers, or a node, default []): Extents of the output, in pixels: (height, width) or (depth,
+            height, width), rounded. None: not given.
     """
 
 def zeros(

@@ -165,6 +165,10 @@ class Registry:
             raise ArgumentError(f"operator {name!r} is declared twice: {self.ops[name]!r} and {cls!r}")
         self.ops[name] = cls
 
+    def public(self) -> dict[str, type[Op]]:
+        """Those that `fn` has, by the names they were declared with, in order: no old names, none that it hides."""
+        return {name: cls for name, cls in sorted(self.ops.items()) if name == cls.name and not name.startswith("_")}
+
 
 registry = Registry()
 _Cls = TypeVar("_Cls", bound=type[Op])

@@ -17,6 +17,21 @@ class Operator:
     def __init__(self, *, device: str | None = ..., **arguments: Any) -> None: ...
     def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
 
+class BbFlip(Operator):
+    """`fn.bb_flip` as an object."""
+    def __init__(
+        self,
+        *,
+        horizontal: int | DataNode | None = 1,
+        ltrb: bool | None = False,
+        vertical: int | DataNode | None = 0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class Brightness(Operator):
     """`fn.brightness` as an object."""
     def __init__(
@@ -74,6 +89,20 @@ class CastLike(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class Cat(Operator):
+    """`fn.cat` as an object."""
+    def __init__(
+        self,
+        *,
+        axis: int | None = 0,
+        axis_name: str | None = '',
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class CoinFlip(Operator):
     """`fn.random.coin_flip` as an object."""
     def __init__(
@@ -83,6 +112,20 @@ class CoinFlip(Operator):
         probability: float | DataNode | None = 0.5,
         seed: int | None = -1,
         shape: int | Sequence[int] | DataNode | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class ColorSpaceConversion(Operator):
+    """`fn.color_space_conversion` as an object."""
+    def __init__(
+        self,
+        *,
+        image_type: types.DALIImageType | None = None,
+        output_type: types.DALIImageType | None = None,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -133,6 +176,34 @@ class Contrast(Operator):
         contrast: float | DataNode | None = 1.0,
         contrast_center: float | DataNode | None = 0.5,
         dtype: types.DALIDataType | type | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class CoordTransform(Operator):
+    """`fn.coord_transform` as an object."""
+    def __init__(
+        self,
+        *,
+        M: float | Sequence[float] | DataNode | None = None,
+        MT: float | Sequence[float] | DataNode | None = None,
+        T: float | Sequence[float] | DataNode | None = None,
+        dtype: types.DALIDataType | type | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Copy(Operator):
+    """`fn.copy` as an object."""
+    def __init__(
+        self,
+        *,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -219,6 +290,7 @@ class decoders:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -255,6 +327,7 @@ class decoders:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -286,6 +359,7 @@ class decoders:
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             num_attempts: int | None = 10,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -323,6 +397,7 @@ class decoders:
             memory_stats: bool | None = False,
             normalized_anchor: bool | None = True,
             normalized_shape: bool | None = True,
+            on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
             preallocate_height_hint: int | None = 0,
             preallocate_width_hint: int | None = 0,
@@ -340,6 +415,40 @@ class decoders:
             bytes_per_sample_hint: int | Sequence[int] = 0,
         ) -> None: ...
         def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class ElementExtract(Operator):
+    """`fn.element_extract` as an object."""
+    def __init__(
+        self,
+        *,
+        element_map: int | Sequence[int] | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> Any: ...
+
+class Erase(Operator):
+    """`fn.erase` as an object."""
+    def __init__(
+        self,
+        *,
+        anchor: float | Sequence[float] | DataNode | None = ...,
+        axes: int | Sequence[int] | None = ...,
+        axis_names: str | None = 'HW',
+        centered_anchor: bool | None = False,
+        fill_value: float | Sequence[float] | DataNode | None = ...,
+        normalized: bool | None = False,
+        normalized_anchor: bool | None = False,
+        normalized_shape: bool | None = False,
+        shape: float | Sequence[float] | DataNode | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
 class ExpandDims(Operator):
     """`fn.expand_dims` as an object."""
@@ -378,6 +487,7 @@ class experimental:
                 hybrid_huffman_threshold: int | None = 1000000,
                 jpeg_fancy_upsampling: bool | None = False,
                 memory_stats: bool | None = False,
+                on_error: str | None = 'raise',
                 output_type: types.DALIImageType | None = ...,
                 preallocate_height_hint: int | None = 0,
                 preallocate_width_hint: int | None = 0,
@@ -414,6 +524,7 @@ class experimental:
                 hybrid_huffman_threshold: int | None = 1000000,
                 jpeg_fancy_upsampling: bool | None = False,
                 memory_stats: bool | None = False,
+                on_error: str | None = 'raise',
                 output_type: types.DALIImageType | None = ...,
                 preallocate_height_hint: int | None = 0,
                 preallocate_width_hint: int | None = 0,
@@ -445,6 +556,7 @@ class experimental:
                 jpeg_fancy_upsampling: bool | None = False,
                 memory_stats: bool | None = False,
                 num_attempts: int | None = 10,
+                on_error: str | None = 'raise',
                 output_type: types.DALIImageType | None = ...,
                 preallocate_height_hint: int | None = 0,
                 preallocate_width_hint: int | None = 0,
@@ -482,6 +594,7 @@ class experimental:
                 memory_stats: bool | None = False,
                 normalized_anchor: bool | None = True,
                 normalized_shape: bool | None = True,
+                on_error: str | None = 'raise',
                 output_type: types.DALIImageType | None = ...,
                 preallocate_height_hint: int | None = 0,
                 preallocate_width_hint: int | None = 0,
@@ -508,6 +621,7 @@ class experimental:
             adjust_orientation: bool | None = True,
             dtype: types.DALIDataType | type | None = ...,
             image_type: types.DALIImageType | None = ...,
+            on_error: str | None = 'raise',
             device: str | None = None,
             name: str | None = None,
             preserve: bool = False,
@@ -542,6 +656,47 @@ class ExternalSource(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> Any: ...
 
+class FastResizeCropMirror(Operator):
+    """`fn.resize_crop_mirror` as an object."""
+    def __init__(
+        self,
+        *,
+        antialias: bool | None = True,
+        crop: float | Sequence[float] | DataNode | None = None,
+        crop_d: float | DataNode | None = 0.0,
+        crop_h: float | DataNode | None = 0.0,
+        crop_pos_x: float | DataNode | None = 0.5,
+        crop_pos_y: float | DataNode | None = 0.5,
+        crop_pos_z: float | DataNode | None = 0.5,
+        crop_w: float | DataNode | None = 0.0,
+        dtype: types.DALIDataType | type | None = None,
+        image_type: types.DALIImageType | None = None,
+        interp_type: types.DALIInterpType | DataNode | None = ...,
+        mag_filter: types.DALIInterpType | DataNode | None = ...,
+        max_size: float | Sequence[float] | None = None,
+        min_filter: types.DALIInterpType | DataNode | None = ...,
+        minibatch_size: int | None = 32,
+        mirror: int | DataNode | None = 0,
+        mode: str | None = 'default',
+        resize_longer: float | DataNode | None = 0.0,
+        resize_shorter: float | DataNode | None = 0.0,
+        resize_x: float | DataNode | None = 0.0,
+        resize_y: float | DataNode | None = 0.0,
+        resize_z: float | DataNode | None = 0.0,
+        roi_end: float | Sequence[float] | DataNode | None = None,
+        roi_relative: bool | None = False,
+        roi_start: float | Sequence[float] | DataNode | None = None,
+        rounding: str | None = 'round',
+        size: float | Sequence[float] | DataNode | None = None,
+        subpixel_scale: bool | None = True,
+        temp_buffer_hint: int | None = 0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class FileReader(Operator):
     """`fn.readers.file` as an object."""
     def __init__(
@@ -558,10 +713,12 @@ class FileReader(Operator):
         labels: int | Sequence[int] | None = None,
         lazy_init: bool | None = False,
         num_shards: int | None = 1,
+        on_error: str | None = 'raise',
         pad_last_batch: bool | None = False,
         prefetch_queue_depth: int | None = 1,
         random_shuffle: bool | None = False,
         read_ahead: bool | None = False,
+        sampler: Any = None,
         seed: int | None = -1,
         shard_id: int | None = 0,
         shuffle_after_epoch: bool | None = False,
@@ -610,6 +767,34 @@ class FullLike(Operator):
     def __init__(
         self,
         *,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class GaussianBlur(Operator):
+    """`fn.gaussian_blur` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = None,
+        sigma: float | Sequence[float] | DataNode | None = ...,
+        window_size: int | Sequence[int] | DataNode | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class GetProperty(Operator):
+    """`fn.get_property` as an object."""
+    def __init__(
+        self,
+        *,
+        key: str | None = None,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -669,6 +854,7 @@ class ImageDecoder(Operator):
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -705,6 +891,7 @@ class ImageDecoderCrop(Operator):
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -736,6 +923,7 @@ class ImageDecoderRandomCrop(Operator):
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         num_attempts: int | None = 10,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -773,6 +961,7 @@ class ImageDecoderSlice(Operator):
         memory_stats: bool | None = False,
         normalized_anchor: bool | None = True,
         normalized_shape: bool | None = True,
+        on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
         preallocate_height_hint: int | None = 0,
         preallocate_width_hint: int | None = 0,
@@ -791,6 +980,23 @@ class ImageDecoderSlice(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class LookupTable(Operator):
+    """`fn.lookup_table` as an object."""
+    def __init__(
+        self,
+        *,
+        default_value: float | None = 0.0,
+        dtype: types.DALIDataType | type | None = ...,
+        keys: int | Sequence[int] | None = ...,
+        output_dtype: types.DALIDataType | type | None = None,
+        values: float | Sequence[float] | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class NormalDistribution(Operator):
     """`fn.random.normal` as an object."""
     def __init__(
@@ -801,6 +1007,46 @@ class NormalDistribution(Operator):
         seed: int | None = -1,
         shape: int | Sequence[int] | DataNode | None = None,
         stddev: float | DataNode | None = 1.0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Normalize(Operator):
+    """`fn.normalize` as an object."""
+    def __init__(
+        self,
+        *,
+        axes: int | Sequence[int] | None = None,
+        axis_names: str | None = None,
+        batch: bool | None = False,
+        ddof: int | None = 0,
+        dtype: types.DALIDataType | type | None = ...,
+        epsilon: float | None = 0.0,
+        mean: Any = None,
+        scale: float | None = 1.0,
+        shift: float | None = 0.0,
+        stddev: Any = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class OneHot(Operator):
+    """`fn.one_hot` as an object."""
+    def __init__(
+        self,
+        *,
+        axis: int | None = -1,
+        axis_name: str | None = None,
+        dtype: types.DALIDataType | type | None = ...,
+        num_classes: int | None = 0,
+        off_value: float | None = 0.0,
+        on_value: float | None = 1.0,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -836,6 +1082,41 @@ class OnesLike(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class Pad(Operator):
+    """`fn.pad` as an object."""
+    def __init__(
+        self,
+        *,
+        align: int | Sequence[int] | DataNode | None = None,
+        axes: int | Sequence[int] | DataNode | None = None,
+        axis_names: str | None = None,
+        fill_value: float | DataNode | None = 0.0,
+        shape: int | Sequence[int] | DataNode | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Paste(Operator):
+    """`fn.paste` as an object."""
+    def __init__(
+        self,
+        *,
+        fill_value: int | Sequence[int] | None = None,
+        ratio: float | DataNode | None = None,
+        min_canvas_size: float | DataNode | None = 0.0,
+        n_channels: int | None = 3,
+        paste_x: float | DataNode | None = 0.5,
+        paste_y: float | DataNode | None = 0.5,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class PeekImageShape(Operator):
     """`fn.peek_image_shape` as an object."""
     def __init__(
@@ -844,6 +1125,20 @@ class PeekImageShape(Operator):
         adjust_orientation: bool | None = True,
         dtype: types.DALIDataType | type | None = ...,
         image_type: types.DALIImageType | None = ...,
+        on_error: str | None = 'raise',
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class PermuteBatch(Operator):
+    """`fn.permute_batch` as an object."""
+    def __init__(
+        self,
+        *,
+        indices: int | Sequence[int] | DataNode | None = None,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -991,10 +1286,12 @@ class readers:
             labels: int | Sequence[int] | None = None,
             lazy_init: bool | None = False,
             num_shards: int | None = 1,
+            on_error: str | None = 'raise',
             pad_last_batch: bool | None = False,
             prefetch_queue_depth: int | None = 1,
             random_shuffle: bool | None = False,
             read_ahead: bool | None = False,
+            sampler: Any = None,
             seed: int | None = -1,
             shard_id: int | None = 0,
             shuffle_after_epoch: bool | None = False,
@@ -1008,6 +1305,133 @@ class readers:
             bytes_per_sample_hint: int | Sequence[int] = 0,
         ) -> None: ...
         def __call__(self, *inputs: Input, **arguments: Any) -> Any: ...
+
+class reductions:
+    class Max(Operator):
+        """`fn.reductions.max` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Mean(Operator):
+        """`fn.reductions.mean` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            dtype: types.DALIDataType | type | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class MeanSquare(Operator):
+        """`fn.reductions.mean_square` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            dtype: types.DALIDataType | type | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Min(Operator):
+        """`fn.reductions.min` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Rms(Operator):
+        """`fn.reductions.rms` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            dtype: types.DALIDataType | type | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class StdDev(Operator):
+        """`fn.reductions.std_dev` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            ddof: int | None = 0,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Sum(Operator):
+        """`fn.reductions.sum` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            dtype: types.DALIDataType | type | None = None,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Variance(Operator):
+        """`fn.reductions.variance` as an object."""
+        def __init__(
+            self,
+            *,
+            axes: int | Sequence[int] | None = None,
+            axis_names: str | None = None,
+            ddof: int | None = 0,
+            keep_dims: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
 class Reinterpret(Operator):
     """`fn.reinterpret` as an object."""
@@ -1116,6 +1540,26 @@ class ResizeCropMirror(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class Rotate(Operator):
+    """`fn.rotate` as an object."""
+    def __init__(
+        self,
+        *,
+        angle: float | DataNode | None = None,
+        axis: float | Sequence[float] | DataNode | None = None,
+        dtype: types.DALIDataType | type | None = None,
+        fill_value: float | None = None,
+        interp_type: types.DALIInterpType | None = ...,
+        keep_size: bool | None = False,
+        output_dtype: types.DALIDataType | type | None = None,
+        size: float | Sequence[float] | DataNode | None = ...,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class Saturation(Operator):
     """`fn.saturation` as an object."""
     def __init__(
@@ -1124,6 +1568,20 @@ class Saturation(Operator):
         dtype: types.DALIDataType | type | None = None,
         image_type: types.DALIImageType | None = ...,
         saturation: float | DataNode | None = 1.0,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class Shapes(Operator):
+    """`fn.shapes` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = ...,
+        type: types.DALIDataType | type | None = None,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,
@@ -1172,6 +1630,128 @@ class Squeeze(Operator):
     ) -> None: ...
     def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
 
+class Stack(Operator):
+    """`fn.stack` as an object."""
+    def __init__(
+        self,
+        *,
+        axis: int | None = 0,
+        axis_name: str | None = '',
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class TransformTranslation(Operator):
+    """`fn.transforms.translation` as an object."""
+    def __init__(
+        self,
+        *,
+        offset: float | Sequence[float] | DataNode | None = None,
+        reverse_order: bool | None = False,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class transforms:
+    class Combine(Operator):
+        """`fn.transforms.combine` as an object."""
+        def __init__(
+            self,
+            *,
+            reverse_order: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Crop(Operator):
+        """`fn.transforms.crop` as an object."""
+        def __init__(
+            self,
+            *,
+            absolute: bool | None = False,
+            from_end: float | Sequence[float] | DataNode | None = ...,
+            from_start: float | Sequence[float] | DataNode | None = ...,
+            reverse_order: bool | None = False,
+            to_end: float | Sequence[float] | DataNode | None = ...,
+            to_start: float | Sequence[float] | DataNode | None = ...,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Rotation(Operator):
+        """`fn.transforms.rotation` as an object."""
+        def __init__(
+            self,
+            *,
+            angle: float | DataNode | None = None,
+            axis: float | Sequence[float] | DataNode | None = None,
+            center: float | Sequence[float] | DataNode | None = None,
+            reverse_order: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Scale(Operator):
+        """`fn.transforms.scale` as an object."""
+        def __init__(
+            self,
+            *,
+            scale: float | Sequence[float] | DataNode | None = None,
+            center: float | Sequence[float] | DataNode | None = None,
+            ndim: int | None = None,
+            reverse_order: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Shear(Operator):
+        """`fn.transforms.shear` as an object."""
+        def __init__(
+            self,
+            *,
+            angles: float | Sequence[float] | DataNode | None = None,
+            center: float | Sequence[float] | DataNode | None = None,
+            reverse_order: bool | None = False,
+            shear: float | Sequence[float] | DataNode | None = None,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+    class Translation(Operator):
+        """`fn.transforms.translation` as an object."""
+        def __init__(
+            self,
+            *,
+            offset: float | Sequence[float] | DataNode | None = None,
+            reverse_order: bool | None = False,
+            device: str | None = None,
+            name: str | None = None,
+            preserve: bool = False,
+            bytes_per_sample_hint: int | Sequence[int] = 0,
+        ) -> None: ...
+        def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
 class Transpose(Operator):
     """`fn.transpose` as an object."""
     def __init__(
@@ -1197,6 +1777,25 @@ class Uniform(Operator):
         seed: int | None = -1,
         shape: int | Sequence[int] | DataNode | None = None,
         values: float | Sequence[float] | DataNode | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        preserve: bool = False,
+        bytes_per_sample_hint: int | Sequence[int] = 0,
+    ) -> None: ...
+    def __call__(self, *inputs: Input, **arguments: Any) -> DataNode: ...
+
+class WarpAffine(Operator):
+    """`fn.warp_affine` as an object."""
+    def __init__(
+        self,
+        *,
+        dtype: types.DALIDataType | type | None = None,
+        fill_value: float | None = None,
+        interp_type: types.DALIInterpType | None = ...,
+        inverse_map: bool | None = True,
+        matrix: float | Sequence[float] | DataNode | None = ...,
+        output_dtype: types.DALIDataType | type | None = None,
+        size: float | Sequence[float] | DataNode | None = ...,
         device: str | None = None,
         name: str | None = None,
         preserve: bool = False,

@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from penstock.errors import ArgumentError, GraphError
-from penstock.graph.blame import Blame, warn
-from penstock.graph.node import DataNode, OpNode, Scope
+from penstock.errors import GraphError
+from penstock.graph.blame import warn
+from penstock.graph.node import DataNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
-from penstock.optimize.plan import Plan, Where
+from penstock.optimize.plan import Where
 from penstock.pipeline_def import pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
-from penstock.run import affinity, checkpoint
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_gpu, check_names, output_node
+from penstock.run.checks import OutputCheck, check_names, output_node
 from penstock.run.dot import write_dot
-from penstock.run.executor import Executor
-from penstock.run.inputs import Inputs
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
-from penstock.run.recording import Call
+from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
 from penstock.run.statistics import executor_statistics
 from penstock.tensors import TensorListCPU, TensorListGPU
@@ -99,11 +96,7 @@ class Pipeline(Serializable):
         self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._check = OutputCheck(output_dtype, output_ndim, output_layout)
         self._outputs: list[DataNode] | None = None
-        self._plan: Plan | None = None
-        self._executor: Executor | None = None
-        self._inputs = Inputs()
-        self._processors: affinity.Processors | None = None
-        self._ended = False  # a source, so nothing is scheduled before a reset
+        self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
 
     # The definition.
@@ -114,7 +107,7 @@ class Pipeline(Serializable):
 
     def set_outputs(self, *outputs: Any) -> None:
         """Says what the pipeline hands out: nodes, or constants."""
-        if self._executor:
+        if self._runner:
             raise GraphError("the pipeline is built already: its outputs can't change any more")
         with self:
             self._outputs = [output_node(o, i) for i, o in enumerate(outputs)]
@@ -144,44 +137,13 @@ class Pipeline(Serializable):
 
     def build(self) -> None:
         """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
-        if self._executor:
+        if self._runner:
             return
-        if self._options.batch_size is None or self._options.num_threads is None:
-            missing = "batch_size" if self._options.batch_size is None else "num_threads"
-            raise ArgumentError(f"Pipeline: {missing} is needed to build it")
+        self._options.sizes()
         outputs = self._defined()
         check_names(self.nodes)
-        self._plan = optimize(outputs, [n for n in self.nodes if n.preserve])
-        ahead = 0
-        for node in self._plan.nodes:
-            if node.op.fed:
-                with Blame(node.op.name, node.location):
-                    node.op.open(self._options.batch_size, self._options.seed)  # type: ignore[attr-defined]
-                ahead = max(ahead, node.op.prefetch_queue_depth - 1)  # type: ignore[attr-defined]
-        uses_gpu = check_gpu(self._plan.nodes, self._options.device_id)
-        if uses_gpu and not any(node.op.external for node in self._plan.nodes):
-            # One more is read ahead: it goes on as soon as a batch is taken, and does not wait for a busy Python to
-            # schedule it. GPUs make batches in about the time that this can take.
-            ahead = max(ahead, 1)
-        self._ahead = ahead if self._options.depth > 1 else 0
-        self._depth = self._options.ahead(uses_gpu)
-        if self._options.given["set_affinity"]:
-            self._processors = affinity.choose(self._options.num_threads, self._options.device_id if uses_gpu else None)
-        executor = Executor(
-            self._plan,
-            threads=self._options.num_threads,
-            io_threads=self._options.num_threads,
-            depth=self._depth,
-            gpu_depth=self._options.gpu_depth,
-            device=self._options.device_id if uses_gpu else None,
-            stream_priority=self._options.given["default_cuda_stream_priority"] or 0,
-            cpus=self._processors.cpus if self._processors else [],
-            seed=self._options.seed,
-        )
-        inputs = executor.inputs(self._options.batch_size)
-        if self._options.given["checkpoint"] is not None:
-            checkpoint.restore(executor, inputs, self._options.given["checkpoint"])
-        self._inputs, self._executor = inputs, executor  # at the end: Ctrl-C may come before
+        plan = optimize(outputs, [n for n in self.nodes if n.preserve])
+        self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
 
     def _defined(self) -> list[DataNode]:
         """The outputs, after `define_graph` where they are not known yet."""
@@ -206,12 +168,12 @@ class Pipeline(Serializable):
         operators and sources raise; StopIteration when a source has ended and all batches before it are handed out.
         """
         self.release_outputs()
-        self._built()
+        runner = self._built()
         if inputs:
-            self._inputs.check_complete(inputs)
+            runner.inputs.check_complete(inputs)
             for name, batch in inputs.items():
                 self.feed_input(name, batch)
-        self._fill()
+        runner.fill(self.iter_setup)
         return self.outputs(cuda_stream)
 
     def feed_input(
@@ -241,19 +203,18 @@ class Pipeline(Serializable):
             array([[2, 3],
                    [4, 5]])
         """
-        self._built()
-        self._inputs.feed(data_node, data, layout, cuda_stream)
+        self._built().inputs.feed(data_node, data, layout, cuda_stream)
 
     def iter_setup(self) -> None:
         """Called before each iteration is scheduled: subclasses may call `feed_input`, or raise StopIteration."""
 
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
-        executor = self._built()
-        if executor.pending() == 0 and self._shared is None:
-            self._fill()
+        runner = self._built()
+        if runner.executor.pending() == 0 and self._shared is None:
+            runner.fill(self.iter_setup)
         else:
-            self._schedule()
+            runner.schedule(self.iter_setup)
 
     def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest batch that was scheduled, and hands it out. Raises StopIteration as `run` does.
@@ -261,11 +222,7 @@ class Pipeline(Serializable):
         ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
         will be ready, without waiting for the GPU here.
         """
-        executor = self._built()
-        if self._ended and not executor.pending():
-            raise StopIteration
-        outputs = executor.take(gpu_too=cuda_stream is None)
-        self._inputs.forget()
+        outputs = self._built().take(gpu_too=cuda_stream is None)
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):
@@ -284,7 +241,7 @@ class Pipeline(Serializable):
 
     def empty(self) -> bool:
         """Whether no batch is scheduled."""
-        return self._executor is None or self._executor.pending() == 0
+        return self._runner is None or self._runner.executor.pending() == 0
 
     def reset(self) -> None:
         """Throws away what was prepared ahead; the next batch follows the last one that was handed out.
@@ -293,45 +250,31 @@ class Pipeline(Serializable):
         again, ``cycle="raise"`` begins anew, others go on. What sources gave ahead is not lost.
         """
         self.release_outputs()
-        if self._executor:
-            at_end = self._ended and not self._executor.pending()
-            self._executor.cancel()
-            self._ended = False
-            if at_end:
-                self._inputs.restart()
+        if self._runner:
+            self._runner.reset()
 
     def start_epoch(self, epoch: int) -> None:
         """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch.
 
         External sources that can begin anew (see `reset`) do.
         """
-        if not (self._ended and self.empty()):
-            self.reset()
-            self._inputs.restart()
-        else:
-            self.reset()
-        for cursor in self._built().cursors:
-            cursor.state = (epoch, 0)
+        self.release_outputs()
+        self._built().start_epoch(epoch)
 
     def set_last_batch(self, reader: str, last_batch: str) -> None:
         """Sets what becomes of the last batch of an epoch, see `penstock.read.order.EpochOrder.last_batch`.
 
         Concerns the reader of this name, and all that read as many samples as it.
         """
-        size = self._reader(reader).size()
-        self._built()
-        self.reset()
-        for node in self._readers().values():
-            if node.op.size() == size:  # type: ignore[attr-defined]
-                node.op.cursor.order.last_batch = last_batch  # type: ignore[attr-defined]
-                node.op.cursor.state = node.op.cursor.state  # type: ignore[attr-defined]
+        self.release_outputs()
+        self._built().set_last_batch(reader, last_batch)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
 
         A short JSON text. Where ``filename`` is given, it is written there, too.
         """
-        text = checkpoint.save(self._built(), self._inputs, self._options.seed)
+        text = self._built().checkpoint()
         if filename is not None:
             with open(filename, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -345,43 +288,34 @@ class Pipeline(Serializable):
     def close(self) -> None:
         """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too."""
         self._shared = None
-        if self._executor:
-            self._executor.close()
-        self._processors = None
+        if self._runner:
+            self._runner.close()
 
     # What can be asked.
 
     def epoch_size(self, name: str | None = None) -> Any:
         """The number of samples of the data set of one reader, or of all readers by name."""
-        self.build()
-        if name is not None:
-            return self.reader_meta(name)["epoch_size_padded"]
-        return {key: self.reader_meta(key)["epoch_size_padded"] for key in self._readers()}
+        return self._built().readers.epoch_size(name)
 
     def reader_meta(self, name: str | None = None) -> dict[str, Any]:
         """Size and shards of one reader, or of all readers by name."""
-        self.build()
-        if name is not None:
-            return self._reader(name).cursor.order.reader_meta()  # type: ignore[no-any-return]
-        return {key: self.reader_meta(key) for key in self._readers()}
+        return self._built().readers.meta(name)
 
     def reader_order(self, name: str) -> Order:
         """The order in which a reader reads; see `penstock.read.order`."""
-        return self._reader(name).cursor.order  # type: ignore[no-any-return]
+        return self._built().readers.order(name)
 
     def reader_position(self, name: str) -> Position:
         """Where a reader is: epoch and position of the first sample that was not handed out yet."""
-        return self._built().position()[0][list(self._readers()).index(name)]  # type: ignore[no-any-return]
+        return self._built().position(name)
 
     def may_skip(self) -> bool:
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""
-        self.build()
-        assert self._plan is not None
-        return any(node.op.on_error == "skip" for node in self._plan.nodes)
+        return any(node.op.on_error == "skip" for node in self._built().plan.nodes)
 
     def wait(self) -> None:
         """Waits for the oldest batch that was scheduled, or for its failure, which `share_outputs` raises."""
-        self._built().wait()
+        self._built().executor.wait()
 
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
@@ -389,27 +323,26 @@ class Pipeline(Serializable):
         With ``source=True`` the sources of the GPU's kernels follow, as the compiler gets them. They are made for the
         types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
         """
-        executor = self._built()
-        assert self._plan is not None
-        text = explain(self._plan)
-        if not source or not any(segment.where is Where.GPU for segment in self._plan.segments):
+        runner = self._built()
+        text = explain(runner.plan)
+        if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
-        if not executor.kernels():
-            self._fill()
-            if executor.pending():
-                executor.wait()
-        return "\n\n".join([text, *executor.kernels()])
+        if not runner.executor.kernels():
+            runner.fill(self.iter_setup)
+            if runner.executor.pending():
+                runner.executor.wait()
+        return "\n\n".join([text, *runner.executor.kernels()])
 
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
 
         What a checkpoint says was found before it is left out, too, but not told here.
         """
-        return list(self._built().broken.samples)
+        return list(self._built().executor.broken.samples)
 
     def executor_statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
-        return executor_statistics(self._built(), devices=bool(self._options.given["enable_memory_stats"]))
+        return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def enable_api_check(self, enable: bool) -> None:
         """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
@@ -419,11 +352,11 @@ class Pipeline(Serializable):
 
     def handed_out(self) -> int:
         """How many batches were handed out so far, those included that failed."""
-        return self._built().handed_out()
+        return self._built().executor.handed_out()
 
     def output_stream(self) -> int | None:
         """The handle of the CUDA stream in which outputs on the GPU are made; None: no operator runs on a GPU."""
-        return self._built().stream()
+        return self._built().executor.stream()
 
     def save_graph_to_dot_file(
         self, filename: str | os.PathLike[str], *, show_tensors: bool = False, show_ids: bool | None = None,
@@ -432,15 +365,13 @@ class Pipeline(Serializable):
         """Writes the graph for Graphviz. ``show_tensors`` draws values as nodes, ``use_colors`` fills by segment."""
         if show_ids is not None:
             warn("save_graph_to_dot_file: show_ids is deprecated: it has no effect")
-        self.build()
-        assert self._plan is not None
-        write_dot(self._plan, filename, show_tensors=show_tensors, use_colors=use_colors)
+        write_dot(self._built().plan, filename, show_tensors=show_tensors, use_colors=use_colors)
 
     def input_feed_count(self, input_name: str) -> int:
         """How many batches may be fed to an external source ahead of the first `run`, to be worked on at once."""
-        self._built()
-        self._inputs.check(input_name)
-        return self._depth
+        runner = self._built()
+        runner.inputs.check(input_name)
+        return runner.depth
 
     @property
     def num_outputs(self) -> int:
@@ -449,49 +380,17 @@ class Pipeline(Serializable):
         assert self._outputs is not None
         return len(self._outputs)
 
-    def _built(self) -> Executor:
+    def _built(self) -> Runner:
         self.build()
-        assert self._executor is not None
-        return self._executor
-
-    def _fill(self) -> None:
-        executor = self._built()
-        while executor.pending() < self._depth + self._ahead and self._schedule():
-            pass
-
-    def _schedule(self) -> bool:
-        """Starts an iteration; says whether there is data for one."""
-        executor = self._built()
-        if self._ended or executor.stuck():
-            return False
-        try:
-            with executor.recorded(Call.SOURCE):
-                self.iter_setup()
-                given = self._inputs.take(needed=not executor.pending())
-        except StopIteration:
-            self._ended = True
-            return False
-        if given is None:
-            return False
-        return executor.schedule(given[0].size if given else self.max_batch_size, given)
-
-    def _readers(self) -> dict[str, OpNode]:
-        assert self._plan is not None
-        return {n.name: n for n in self._plan.nodes if n.op.fed}
-
-    def _reader(self, name: str) -> Any:
-        self.build()
-        readers = self._readers()
-        if name not in readers:
-            raise ArgumentError(f"there is no reader named {name!r}; there are: {', '.join(readers) or 'none'}")
-        return readers[name].op
+        assert self._runner is not None
+        return self._runner
 
     def __enter__(self) -> Pipeline:
         super().__enter__()
         return self
 
     def __repr__(self) -> str:
-        state = "built" if self._executor else "not built"
+        state = "built" if self._runner else "not built"
         return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
 
     # The constructor's arguments, as attributes.

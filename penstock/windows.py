@@ -1,4 +1,4 @@
-"""Arguments that say which part of a picture or tensor is wanted; operators that cut something out inherit them."""
+"""Arguments that several folders share: which part of a picture or tensor is wanted, and the type of what is made."""
 
 from __future__ import annotations
 
@@ -104,18 +104,11 @@ class OutOfBoundsArgs(Op):
             raise self.wrong("fill_values", "expected at least one value")
 
 
-class OutputTypeArgs(Op):
-    """The type of the output, with the names that it had before."""
+class OldDtypeArgs(Op):
+    """The name that ``dtype`` had before."""
 
-    dtype = arg(None, "Type of the output; default: the input's.", kind="dtype", aka=["type", "output_type"])
+    dtype: Any  # declared by who inherits this
     output_dtype = arg(None, "The old name of `dtype`.", kind="dtype", deprecated="use dtype", to_kernel=False)
-    image_type = arg(
-        None,
-        "Formerly: the colour space.",
-        kind="image_type",
-        unused="nothing depends on it",
-        deprecated="leave it out",
-    )
 
     def prepare(self) -> None:
         super().prepare()
@@ -123,3 +116,16 @@ class OutputTypeArgs(Op):
             if "dtype" in self.given:
                 raise self.wrong("output_dtype", "cannot be given together with dtype")
             self.dtype = self.output_dtype
+
+
+class OutputTypeArgs(OldDtypeArgs):
+    """The type of the output, with the names that it had before."""
+
+    dtype = arg(None, "Type of the output; default: the input's.", kind="dtype", aka=["type", "output_type"])
+    image_type = arg(
+        None,
+        "Formerly: the colour space.",
+        kind="image_type",
+        unused="nothing depends on it",
+        deprecated="leave it out",
+    )

@@ -28,7 +28,8 @@ from penstock.errors import (
 from penstock.op import COMMON, Argument, Op, registry
 from tests.small import made
 
-OPERATORS = {name: cls for name, cls in registry.ops.items() if not name.startswith("_") and name == cls.name}
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+OPERATORS = registry.public()
 operators = pytest.mark.parametrize("name", sorted(OPERATORS))
 HERE = Path(__file__).name
 
@@ -452,6 +453,21 @@ def test_data_of_another_type(files: list[str]) -> None:
     text = raises(OperatorError, lambda: made(lambda: fn.decoders.image(np.zeros(5, np.float32)), batch_size=1))
     assert text.startswith("decoders.image: ")
     assert "float" in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("crop: too large", "crop: too large"),
+        ("crop has no argument 'x'.", "crop has no argument 'x'."),
+        ("crop_w=3: too large", "crop: crop_w=3: too large"),
+        ("cropping needs an axis", "crop: cropping needs an axis"),
+    ],
+)
+def test_the_operator_is_named_once(text: str, shown: str) -> None:
+    error = PenstockError(text)
+    error.blame("crop", "train.py:3")
+    assert str(error) == f"{shown}\n  operator made at train.py:3"
 
 
 def test_tree_of_errors() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from penstock import fn, types
-from penstock.errors import OperatorError, PenstockError, ReadError
+from penstock.errors import OperatorError, OutOfMemoryError, PenstockError, ReadError
 from tests.small import made, slow, ten_files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -237,7 +237,7 @@ def test_a_fused_value_that_somebody_else_reads_is_kept(photographs: Path, monke
 
 def test_iterations_may_differ_in_size(files: list[str]) -> None:
     pipe = made(lambda: [*fn.readers.file(files=files), fn.random.uniform()])
-    engine = pipe._built()
+    engine = pipe._built().executor
     sizes = [3, 1, 4, 2]
     for size in sizes:
         engine.schedule(size)
@@ -246,3 +246,10 @@ def test_iterations_may_differ_in_size(files: list[str]) -> None:
     labels = [int(batch[1].at(i)[0]) for batch in batches for i in range(len(batch[1]))]
     assert labels == list(range(10))
     assert len({float(batch[2].at(i)) for batch in batches for i in range(len(batch[2]))}) == 10
+
+
+def test_more_bytes_than_any_number_of_them() -> None:
+    """Each sample alone is more than memory holds, and all together more than 64 bits count."""
+    pipe = made(lambda: [fn.random.uniform(shape=[2**40, 2**40])], batch_size=2**14)
+    with pytest.raises(OutOfMemoryError, match=r"random\.uniform: the system refused"):
+        pipe.run()

@@ -212,6 +212,17 @@ def test_epoch_size_and_meta(ten: list[str]) -> None:
             ask("reader")
 
 
+@pytest.mark.parametrize("reader", [{}, {"sampler": [1, 2]}])
+def test_questions_about_a_reader_that_make_no_sense(reader: dict[str, Any], ten: list[str]) -> None:
+    pipe = made(lambda: numbers(ten, **reader))
+    asked = (pipe.reader_meta, pipe.reader_order, pipe.reader_position, lambda name: pipe.set_last_batch(name, "drop"))
+    for ask in asked:
+        with pytest.raises(ArgumentError, match="no reader named 'Raeder'; there are: Reader"):
+            ask("Raeder")
+    with pytest.raises(ArgumentError, match="last_batch='dorp' is none of"):
+        pipe.set_last_batch("Reader", "dorp")
+
+
 def test_reader_meta_is_dalis(ten: list[str]) -> None:
     dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
     arguments = {"num_shards": 3, "shard_id": 1, "pad_last_batch": True}

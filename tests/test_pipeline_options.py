@@ -96,6 +96,7 @@ def test_seed(ten: list[str]) -> None:
         return values(made(lambda: fn.random.uniform(), **arguments).run()[0])
 
     assert drawn(seed=3) == drawn(seed=3) != drawn(seed=4)
+    assert drawn(seed=np.int64(3)) == drawn(seed=3)
     assert drawn(seed=None) != drawn(seed=None)
     assert drawn(seed=-1) != drawn(seed=-1)
 

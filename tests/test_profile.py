@@ -83,7 +83,7 @@ def test_reading_is_named(tiny: Path, tmp_path: Path) -> None:
         (tmp_path / "a" / file.name).write_bytes(padded)
     p = penstock.profile(pictures(tmp_path, size=8, dont_use_mmap=True), batches=20)
     assert p.bottleneck == "read", str(p)
-    assert p.figures.stages["read"] > 10 * p.figures.stages["decode"]
+    assert p.figures.stages["read"] > 3 * p.figures.stages["decode"]
 
 
 def test_a_slow_consumer_is_named(tiny: Path) -> None:
@@ -130,8 +130,9 @@ def test_figures_add_up(tiny: Path) -> None:
     assert all(20 * BATCH <= w.samples <= 24 * BATCH for w in f.work)
     assert sum(f.work[1].shares) == pytest.approx(1)
     assert sum(w.seconds for w in f.work) <= f.seconds * 4 * 1.01
+    report = " ".join(str(p).split())  # lines are wrapped
     for text in (p.evidence, p.advice, "decoders.image+resize", "samples/s"):
-        assert text in str(p)
+        assert " ".join(text.split()) in report
 
 
 def nested(spans: Any) -> None:
@@ -178,7 +179,7 @@ def test_recording_changes_no_result_and_leaves_nothing_behind(photographs: Path
             np.testing.assert_array_equal(a.as_array(), b.as_array())
         assert p.figures.batches == 2
         assert p.figures.seconds < 60
-    assert watched._built().recording is None
+    assert watched._built().executor.recording is None
     start = p.spans()["start_ns"].min()
     with penstock.profile(watched) as later:
         watched.run()
@@ -208,8 +209,10 @@ def test_mistakes_are_told(tiny: Path) -> None:
     with pytest.raises(errors.ArgumentTypeError, match="expected a Pipeline"):
         penstock.profile("pipe")  # type: ignore[arg-type]
     pipe = pictures(tiny)
-    with pytest.raises(errors.ArgumentError, match="batches=0"):
+    with pytest.raises(errors.ArgumentError, match="profile: batches=0: expected 1 or more"):
         penstock.profile(pipe, batches=0)
+    with pytest.raises(errors.ArgumentTypeError, match="profile: batches=True: expected a whole number"):
+        penstock.profile(pipe, batches=True)
     with penstock.profile(pipe), pytest.raises(errors.GraphError, match="already"), penstock.profile(pipe):
         pass
     with pytest.raises(errors.GraphError, match="closed while"), penstock.profile(pipe):
@@ -230,7 +233,7 @@ def test_an_error_in_the_block_comes_through(tiny: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         broken_loop()
     assert p.figures.batches == 1
-    assert pipe._built().recording is None
+    assert pipe._built().executor.recording is None
 
 
 def test_cancelled_batches_are_no_trouble(tiny: Path) -> None:

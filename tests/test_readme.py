@@ -1,4 +1,4 @@
-"""README's code runs as it stands."""
+"""The code of README and of the docs runs as it stands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,50 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
 
 
-def test_pipeline(photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def folder(photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with ``photos`` in it."""
     (tmp_path / "photos").symlink_to(photographs)
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
-    file = tmp_path / "readme.py"  # a file, so that errors can show the line
+    return tmp_path
+
+
+def blocks(document: str, language: str) -> list[str]:
+    """A document's blocks of code, or of text."""
+    text = (ROOT / document).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def run(code: str, folder: Path) -> dict[str, object]:
+    """What is defined when it is through."""
+    file = folder / "code.py"  # a file, so that errors can show the line
     file.write_text(code)
     scope: dict[str, object] = {}
     exec(compile(code, str(file), "exec"), scope)
+    return scope
+
+
+def test_readme(folder: Path) -> None:
+    (code,) = blocks("README.md", "python")
+    scope = run(code, folder)
     images, labels = scope["images"], scope["labels"]
     assert tuple(images.shape) == (256, 3, 224, 224)  # type: ignore[attr-defined]
     assert set(labels.flatten().tolist()) == set(range(8))  # type: ignore[attr-defined]
     assert 0.3 < float(images.std()) < 3  # type: ignore[attr-defined]  # normalised
+
+
+def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report has the parts, and the operators, that the page shows."""
+    (code,) = blocks("docs/troubleshooting.md", "python")
+    shown, *_ = blocks("docs/troubleshooting.md", "text")
+    run(code, folder)
+
+    def parts(report: str) -> set[str]:
+        rows = report[report.index("\nstages") :].splitlines()
+        return {re.split(r" {2,}|: ", row.strip())[0] for row in rows if not row.startswith("  waits")}
+
+    assert parts(capsys.readouterr().out) == parts(shown)
+    assert (folder / "trace.json").stat().st_size > 0

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Folders and modules of penstock/, and of native/; one line each is one layer, and a longer name goes before a shorter.
 PYTHON = """
 errors types _loader run.native
-_values op
+_suggest _values op
 graph
 read
 windows
@@ -29,18 +29,20 @@ tensors
 optimize
 run
 ops
-fn math pipeline backend
+fn math pipeline pipeline_def backend
 __init__
 plugin
+insight
 compat
+__main__
 """
 NATIVE = """
 core rows
 decode
 gpu
 run
-abi_guard abi_tensor penstock
-abi abi_gpu abi_memory
+abi_executor abi_guard abi_tensor penstock
+abi abi_decode abi_gpu abi_memory abi_trace
 """
 # Imports that break the order on purpose, inside functions.
 ALLOWED = {

@@ -68,9 +68,9 @@ class Row:
 
 
 def operators() -> list[str]:
-    """All public ones, by the names they were declared with."""
+    """All public ones."""
     _catalog.load()
-    return sorted(name for name, op in registry.ops.items() if not name.startswith("_") and name == op.name)
+    return list(registry.public())
 
 
 def measured(only: str) -> dict[str, Row]:

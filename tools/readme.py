@@ -16,10 +16,7 @@ MARKS = re.compile(r"(<!-- operators:.*?-->\n).*?(<!-- end of operators -->)", r
 
 def operators() -> str:
     _catalog.load()
-    names = sorted(
-        (name for name, schema in registry.ops.items() if not name.startswith("_") and name == schema.name),
-        key=lambda name: ("." not in name, name),
-    )
+    names = sorted(registry.public(), key=lambda name: ("." not in name, name))
     return textwrap.fill(", ".join(f"`{name}`" for name in names), 120, break_on_hyphens=False)
 
 

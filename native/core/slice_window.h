@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/operator.h"
+#include "core/axes_argument.h"
 #include "core/picture_layout.h"
 #include "core/region.h"
 
@@ -15,8 +15,7 @@ class SliceWindow {
  public:
   explicit SliceWindow(const Spec& s)
       : positional_(s.num_inputs > 1), normalized_anchor_(s.flag("normalized_anchor", true)),
-        normalized_shape_(s.flag("normalized_shape", true)), by_name_(s.find("axis_names") != nullptr),
-        axis_names_(s.string("axis_names")), axes_(s.arg<int>("axes")), start_(s.arg<int64_t>("start")),
+        normalized_shape_(s.flag("normalized_shape", true)), axes_(s), start_(s.arg<int64_t>("start")),
         end_(s.arg<int64_t>("end")), shape_(s.arg<int64_t>("shape")), rel_start_(s.arg<float>("rel_start")),
         rel_end_(s.arg<float>("rel_end")), rel_shape_(s.arg<float>("rel_shape")) {
     const bool named = start_.given() || rel_start_.given() || end_.given() || rel_end_.given() || shape_.given() ||
@@ -32,7 +31,7 @@ class SliceWindow {
   Region region(const Context& c, const Shape& input, const Layout& layout) const {
     Region r = Region::whole(input);
     int axes[kMaxDims];
-    const int n = find_axes(c, input, layout, axes);
+    const int n = axes_.find_or_all(c, input, layout.empty() ? guessed_layout(input.ndim, true) : layout, axes);
     for (int i = 0; i < n; i++) {
       const int64_t extent = input[axes[i]];
       const Range range = positional_ ? from_inputs(c, i, n, extent) : from_arguments(c, i, n, extent);
@@ -63,35 +62,8 @@ class SliceWindow {
     return std::abs(v) < 0x1p53 && v == std::floor(v) ? std::to_string(int64_t(v)) : std::to_string(v);
   }
 
-  int find_axes(const Context& c, const Shape& input, const Layout& layout, int* axes) const {
-    const Layout names = layout.empty() ? guessed_layout(input.ndim, true) : layout;
-    const int given = by_name_ ? int(axis_names_.size()) : int(axes_.size(c));
-    if (given == 0) {
-      for (int i = 0; i < input.ndim; i++) axes[i] = i;
-      return input.ndim;
-    }
-    if (given > kMaxDims) fail(ErrorKind::argument, std::to_string(given) + " axes are more than any tensor has");
-    for (int i = 0; i < given; i++) {
-      const int axis = by_name_ ? names.find(axis_names_[size_t(i)]) : axes_.get(c, i);
-      if (by_name_ && axis < 0)
-        fail(ErrorKind::argument, std::string("axis_names: the layout '") + names.axes + "' has no axis '" +
-                                      axis_names_[size_t(i)] + "'");
-      if (axis < -input.ndim || axis >= input.ndim)
-        fail(ErrorKind::argument, "axes: " + std::to_string(axis) + " is no axis of the shape " + to_string(input));
-      axes[i] = axis < 0 ? axis + input.ndim : axis;
-      for (int j = 0; j < i; j++)
-        if (axes[j] == axes[i]) fail(ErrorKind::argument, axis_name(layout, axes[i]) + " is named twice");
-    }
-    return given;
-  }
-
-  // Value i of n; one value stands for all; none at all means that this sample does not give the argument.
+  // None at all means that this sample does not give the argument.
   template <class T> static bool has(const Context& c, const Arg<T>& a) { return a.given() && a.size(c) > 0; }
-  template <class T> static T at(const Context& c, const Arg<T>& a, const char* name, int i, int n) {
-    const int64_t have = a.size(c);
-    if (have != n && have != 1) wrong_count(name, have, n);
-    return a.get(c, have == 1 ? 0 : i);
-  }
   [[noreturn]] static void wrong_count(const char* name, int64_t have, int n) {
     fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " + std::to_string(n) +
                                   " axes");
@@ -101,14 +73,14 @@ class SliceWindow {
   Range from_arguments(const Context& c, int i, int n, int64_t extent) const {
     Range r{0, double(extent)};
     const bool relative = !has(c, start_) && has(c, rel_start_);
-    if (has(c, start_)) r.start = double(at(c, start_, "start", i, n));
-    else if (relative) r.start = at(c, rel_start_, "rel_start", i, n) * float(extent);
-    if (has(c, end_)) r.end = double(at(c, end_, "end", i, n));
-    else if (has(c, rel_end_)) r.end = at(c, rel_end_, "rel_end", i, n) * float(extent);
-    else if (has(c, shape_)) r.end = r.start + double(at(c, shape_, "shape", i, n));
+    if (has(c, start_)) r.start = double(axis_value(c, start_, "start", i, n));
+    else if (relative) r.start = axis_value(c, rel_start_, "rel_start", i, n) * float(extent);
+    if (has(c, end_)) r.end = double(axis_value(c, end_, "end", i, n));
+    else if (has(c, rel_end_)) r.end = axis_value(c, rel_end_, "rel_end", i, n) * float(extent);
+    else if (has(c, shape_)) r.end = r.start + double(axis_value(c, shape_, "shape", i, n));
     else if (has(c, rel_shape_)) {
-      const float shape = at(c, rel_shape_, "rel_shape", i, n);
-      r.end = relative ? (double(at(c, rel_start_, "rel_start", i, n)) + shape) * double(extent)
+      const float shape = axis_value(c, rel_shape_, "rel_shape", i, n);
+      r.end = relative ? (double(axis_value(c, rel_start_, "rel_start", i, n)) + shape) * double(extent)
                        : r.start + shape * float(extent);
     }
     return r;
@@ -127,9 +99,8 @@ class SliceWindow {
     return {at, at + (by_shape ? size * scale : size)};
   }
 
-  bool positional_, normalized_anchor_, normalized_shape_, by_name_;
-  std::string axis_names_;
-  Arg<int> axes_;
+  bool positional_, normalized_anchor_, normalized_shape_;
+  AxesArgument axes_;
   Arg<int64_t> start_, end_, shape_;
   Arg<float> rel_start_, rel_end_, rel_shape_;
 };

@@ -65,15 +65,15 @@ struct Tensor {
   const char* source = nullptr;   // the file that it came from, for errors and source_info()
 
   // Of a shape that no memory can hold: so many that any request for them is refused.
+  static constexpr size_t kTooManyBytes = size_t(1) << 50;
   size_t bytes() const {
-    constexpr size_t too_many = size_t(1) << 50;
     size_t n = size_of(dtype);
     bool fits = true;
     for (int i = 0; i < shape.ndim; i++) {
       if (shape[i] == 0) return 0;
-      fits &= !__builtin_mul_overflow(n, size_t(shape[i]), &n) && n <= too_many;
+      fits &= !__builtin_mul_overflow(n, size_t(shape[i]), &n) && n <= kTooManyBytes;
     }
-    return fits ? n : too_many;
+    return fits ? n : kTooManyBytes;
   }
   template <class T> T* as() const { return static_cast<T*>(data); }
 };

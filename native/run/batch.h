@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -76,11 +78,35 @@ struct Batch {
   int64_t retry_ns = 0, stuck_ns = 0;          // there was no memory: when to try again, since when nobody gives any back
   bool finished = false;
   std::atomic<bool> failed{false}, cancelled{false};
+  std::atomic<int> first_failed{INT_MAX};      // sample; those before it are still looked at
 
   std::mutex mutex;                            // guards failure and arenas
   Failure failure;
   std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote
+
+  // Of all samples of a value.
+  size_t bytes(int value) const {
+    size_t total = 0;
+    for (const Tensor& t : values[size_t(value)]) total = std::min(total + t.bytes(), Tensor::kTooManyBytes);
+    return total;
+  }
+  // Puts the samples of a value into this memory, one behind the other; `written`: with what they hold.
+  void place(int value, BufferRef memory, bool written = false) {
+    uint8_t* p = memory->data();
+    for (Tensor& t : values[size_t(value)]) {
+      if (written) std::memcpy(p, t.data, t.bytes());
+      t.data = p;
+      p += t.bytes();
+    }
+    value_memory[size_t(value)] = std::move(memory);
+  }
+  // The output of an alias is where its input is. A batchwise one has said in setup() where its samples are.
+  void follow(const Node& alias) {
+    const size_t from = size_t(alias.inputs[0]), to = size_t(alias.outputs[0]);
+    for (size_t i = 0; alias.shows_input() && i < size_t(size); i++) values[to][i].data = values[from][i].data;
+    value_memory[to] = value_memory[from];
+  }
 
   // The file that a sample of the node comes from; empty: none.
   std::string source(const Node& node, int sample) const {
@@ -107,6 +133,7 @@ struct Batch {
       return;
     }
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do
+    first_failed = failure.sample;
     failed = true;
   }
 

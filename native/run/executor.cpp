@@ -290,7 +290,7 @@ void Executor::loop(Thread& self) {
 }
 
 void Executor::work(Thread& self, Batch& b, int sample) {
-  if (b.failed || b.cancelled) return;
+  if (b.cancelled || sample > b.first_failed) return;
   const Segment& s = segment(b);
   if (b.phase == Phase::run) self.worker->run(b, s, sample);
   else self.worker->setup(b, s, sample);
@@ -390,32 +390,16 @@ void Executor::give_memory(Batch& b, const Segment& s, int& at) {
     at = plan_->values[size_t(v)].node;
     const Node& node = plan_->nodes[size_t(plan_->values[size_t(v)].node)];
     if (node.alias) continue;                      // follows its input, below
-    auto& samples = b.values[size_t(v)];
-    size_t total = 0;
-    for (Tensor& t : samples) total += t.bytes();
+    const size_t total = b.bytes(v);
     // What an early operator wrote stays where it is, unless it is so little that one block is better for all.
     constexpr size_t kSmall = 1 << 16;
-    const bool written = node.early || samples[0].data;
+    const bool written = node.early || b.values[size_t(v)][0].data;
     if (written && total > kSmall) continue;
     blocks.push_back({v, written, pool_->take(total)});
   }
-  for (const Block& block : blocks) {
-    uint8_t* p = block.memory->data();
-    for (Tensor& t : b.values[size_t(block.value)]) {
-      if (block.written) std::memcpy(p, t.data, t.bytes());
-      t.data = p;
-      p += t.bytes();
-    }
-    b.value_memory[size_t(block.value)] = block.memory;
-  }
-  for (int n : s.nodes) {
-    const Node& node = plan_->nodes[size_t(n)];
-    if (!node.alias) continue;
-    const size_t from = size_t(node.inputs[0]), to = size_t(node.outputs[0]);
-    for (int i = 0; node.shows_input() && i < b.size; i++)
-      b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
-    b.value_memory[to] = b.value_memory[from];
-  }
+  for (Block& block : blocks) b.place(block.value, std::move(block.memory), block.written);
+  for (int n : s.nodes)
+    if (const Node& node = plan_->nodes[size_t(n)]; node.alias) b.follow(node);
 }
 
 std::shared_ptr<Batch> Executor::wait(int timeout_ms) {

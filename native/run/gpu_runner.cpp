@@ -68,17 +68,9 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
 // One buffer for each output, its samples one behind the other.
 void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
   for (int v : node.outputs) {
-    auto& samples = b.values[size_t(v)];
-    size_t total = 0;
-    for (Tensor& t : samples) total += t.bytes();
+    const size_t total = b.bytes(v);
     const gpu::CUstream only = front ? nullptr : gpu::CUstream(compute_);   // two streams may write what is in front
-    const BufferRef memory = node.host_output ? device_->pinned()->take(total) : device_->memory()->take(total, only);
-    uint8_t* p = memory->data();
-    for (Tensor& t : samples) {
-      t.data = p;
-      p += t.bytes();
-    }
-    b.value_memory[size_t(v)] = memory;
+    b.place(v, node.host_output ? device_->pinned()->take(total) : device_->memory()->take(total, only));
   }
 }
 
@@ -102,10 +94,7 @@ void GpuRunner::record_group(Batch& b, const Group& g) {
   for (int n : g.nodes) {
     const Node& node = plan_.nodes[size_t(n)];
     if (node.alias) {
-      const size_t from = size_t(node.inputs[0]), to = size_t(node.outputs[0]);
-      for (int i = 0; node.shows_input() && i < b.size; i++)
-        b.values[to][size_t(i)].data = b.values[from][size_t(i)].data;
-      b.value_memory[to] = b.value_memory[from];
+      b.follow(node);
       continue;
     }
     const auto& op = dynamic_cast<const GpuOperator&>(*node.op);

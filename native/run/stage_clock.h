@@ -2,6 +2,8 @@
 // Reading the time for each row costs a little, so the engine puts clocks into some of the samples alone.
 #pragma once
 
+#include <vector>
+
 #include "core/rows.h"
 #include "run/stats.h"
 
@@ -28,6 +30,40 @@ class StageClock : public RowSink {
  private:
   RowSink* below_ = nullptr;
   int64_t ns_ = 0;
+};
+
+// Those of one pipeline of `nodes`, whose stages are all but the source, if number 0 is one.
+class StageClocks {
+ public:
+  StageClocks(const std::vector<int>& nodes, bool source)
+      : nodes_(nodes), first_(source ? 1 : 0), clocks_(nodes.size()), begin_ns_(nodes.size()) {}
+
+  // Stage i took so long to begin. What is to be pushed to it goes through the sink that this returns.
+  RowSink& watch(size_t i, RowStage& stage, int64_t begin_ns) {
+    begin_ns_[i] = begin_ns;
+    clocks_[i].watch(stage);
+    return clocks_[i];
+  }
+  // Divides what the pipeline took. Above the first stage is the source; where there is none, reading memory counts as
+  // the first stage's.
+  void add_to(std::vector<NodeStats>& stats, int64_t took) const {
+    int64_t above = took;                            // what goes by above the stage at hand
+    for (int64_t ns : begin_ns_) above -= ns;
+    for (size_t i = first_; i < nodes_.size(); i++) {
+      if (i > 0) {
+        stats[size_t(nodes_[i - 1])].stage_ns += above - clocks_[i].ns();
+        above = clocks_[i].ns();
+      }
+      stats[size_t(nodes_[i])].stage_ns += begin_ns_[i];
+    }
+    stats[size_t(nodes_.back())].stage_ns += above;
+  }
+
+ private:
+  const std::vector<int>& nodes_;
+  size_t first_;
+  std::vector<StageClock> clocks_;
+  std::vector<int64_t> begin_ns_;
 };
 
 }  // namespace ps

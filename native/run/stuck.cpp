@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "run/executor.h"
 
@@ -116,6 +117,7 @@ bool Executor::give_up_reading() {
     else f.message = "all threads that read wait for files: ";
     f.message += std::string("the file ") + file + " has not answered for " + seconds(read_timeout_ns_) +
                  " s, which is what PENSTOCK_READ_TIMEOUT allows";
+    put_off_ -= std::exchange(b->retry_ns, 0) != 0;
     b->fail(std::move(f));
     b->end_phase();
     std::lock_guard lock(b->mutex);

@@ -1,6 +1,6 @@
 #include "run/worker.h"
 
-#include <stdexcept>
+#include <optional>
 
 #include "core/range.h"
 #include "core/waiting.h"
@@ -63,21 +63,9 @@ Context Worker::context(Batch& batch, int index, int sample) {
 
 // Rethrows what is being handled as a Failure with the node, the sample and its file.
 void Worker::blame(const Batch& batch, int node, int sample) {
-  Failure f;
-  f.node = node;
+  Failure f = failure_of(std::current_exception(), node);
   f.sample = sample;
   f.source = batch.source(plan_.nodes[size_t(node)], sample);
-  try {
-    throw;
-  } catch (const Error& e) {
-    f.kind = e.kind;
-    f.message = e.what();
-  } catch (const std::bad_alloc&) {
-    f.kind = ErrorKind::memory;
-    f.message = "the system refused memory";
-  } catch (const std::exception& e) {
-    f.message = e.what();
-  }
   throw Blamed{std::move(f)};
 }
 
@@ -115,6 +103,7 @@ void Worker::setup(Batch& batch, const Segment& segment, int sample) {
         c.out(k).source = c.num_inputs ? c.in(0).source : nullptr;
       }
       node.op->setup(c);
+      scratch_.clear();
       stats[size_t(n)].setup_ns += now_ns() - start;
       stats[size_t(n)].samples += 1;
       if (node.early) {
@@ -197,9 +186,8 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
     if (!op->fits_rows(contexts[i])) return false;
     if (op->stores() && i + 1 < count) return false;
   }
-  StageClock clocks[kMaxStages];
-  int64_t begin_ns[kMaxStages] = {};
-  const bool clocked = trace_->on() && count > 1 && pipelines_++ % kClockEvery == 0;
+  std::optional<StageClocks> clocks;
+  if (trace_->on() && count > 1 && pipelines_++ % kClockEvery == 0) clocks.emplace(group.nodes, source != nullptr);
   const int64_t start = now_ns();
   int at = group.nodes[0];
   try {
@@ -213,27 +201,27 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
       MemorySink sink(output.data, last_op->stores() ? RowFormat{} : last_op->format(output));
       RowStage* stages[kMaxStages];
       RowStage* previous = nullptr;
+      RowSink* top = nullptr;
       for (size_t i = first; i < count; i++) {
         at = group.nodes[i];
         const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
-        const int64_t begun = clocked ? now_ns() : 0;
+        const int64_t begun = clocks ? now_ns() : 0;
         stages[i] = op->begin(contexts[i]);
-        begin_ns[i] = clocked ? now_ns() - begun : 0;
-        clocks[i].watch(*stages[i]);
-        if (previous) previous->next = clocked ? static_cast<RowSink*>(&clocks[i]) : stages[i];
+        RowSink* entry = stages[i];
+        if (clocks) entry = &clocks->watch(i, *stages[i], now_ns() - begun);
+        (previous ? previous->next : top) = entry;
         previous = stages[i];
       }
-      RowSink& top = clocked ? static_cast<RowSink&>(clocks[first]) : *stages[first];
       previous->next = &sink;
       Window w{0, 0, previous->out.width, previous->out.height};
       for (size_t i = count; i-- > first;) w = stages[i]->demand(w);
       at = group.nodes[0];
       if (source) {
-        source->produce(contexts[0], w, top);
+        source->produce(contexts[0], w, *top);
       } else {
         const Tensor& input = contexts[0].in(0);
         const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(at)].op.get());
-        push_rows(input.data, op->format(input), w, top);
+        push_rows(input.data, op->format(input), w, *top);
       }
     }
   } catch (...) {
@@ -242,18 +230,7 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
   scratch_.clear();
   const int64_t took = now_ns() - start;
   stats[size_t(group.nodes[0])].run_ns += took;
-  if (clocked) {
-    int64_t outside = 0, above = took;               // begin() of all stages; what goes by above the stage at hand
-    for (size_t i = first; i < count; i++) outside += begin_ns[i];
-    above -= outside;
-    for (size_t i = first; i < count; i++) {
-      // Above the first stage is the source; where there is none, reading memory counts as the first stage's.
-      if (i > 0) stats[size_t(group.nodes[i - 1])].stage_ns += above - clocks[i].ns();
-      if (i > 0) above = clocks[i].ns();
-      stats[size_t(group.nodes[i])].stage_ns += begin_ns[i];
-    }
-    stats[size_t(group.nodes[count - 1])].stage_ns += above;
-  }
+  if (clocks) clocks->add_to(stats, took);
   return true;
 }
 

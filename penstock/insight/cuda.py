@@ -65,7 +65,7 @@ def cuda_libraries(missing: list[Missing]) -> Facts:
     else:
         facts["nvImageCodec"] = "missing"
         missing.append(
-            Missing("nvImageCodec", 'device="mixed" does not decode JPEG 2000, TIFF and lossless JPEG.', _EXTRA)
+            Missing("nvImageCodec", 'device="mixed" decodes JPEG 2000, TIFF and lossless JPEG on the CPU.', _EXTRA)
         )
     facts["NVTX (optional)"] = _place("nvtx") or "not found"
     folder = kernels.folder() / "kernels"

@@ -134,7 +134,7 @@ def _stages(work: Iterable[Work]) -> dict[str, float]:
         stages[one.stages[0]] += one.setup
         for stage, share in zip(one.stages, one.shares or (1.0,), strict=False):
             stages[stage] = stages.get(stage, 0.0) + share * one.run
-    return stages
+    return {stage: stages[stage] for stage in (*_FOLDERS, "augment") if stage in stages}  # as data goes
 
 
 def _sum(called: Iterable[Called], call: Call) -> float:
@@ -177,10 +177,8 @@ def _waits(events: Any, called: Sequence[Called], plan: Plan, start: int, end: i
     if any(where is Where.GPU for where in where_of):  # finished is what was launched; the GPU goes on
         for batch, steps in path.items():
             since, what = steps[-1]
-            if (
-                what == "python"
-            ):  # of batches that were launched before this began, nobody has told when they were ready
-                till = ready.get(batch)
+            if what == "python":
+                till = ready.get(batch)  # None: it was launched before this began, so nobody has told
                 steps[-1:] = [(since, "gpu")] if till is None else [(since, "gpu"), (max(till, since), "python")]
     waits: dict[str, float] = {}
     taken = sorted((e["start_ns"].item(), e["batch"].item()) for e in events[events["did"] == Did.WAIT])

@@ -16,7 +16,7 @@ from typing import Any
 
 import penstock
 from penstock import _loader, fn
-from penstock.errors import DeviceError, PenstockError
+from penstock.errors import DecodeError, PenstockError
 from penstock.insight import machine
 from penstock.insight.pictures import PICTURES
 from penstock.pipeline import Pipeline
@@ -145,7 +145,7 @@ def _decode(data: bytes) -> None:
     try:
         (image,) = pipe.run(file=[np.frombuffer(data, np.uint8)])
         if image[0].shape() != [8, 8, 3]:
-            raise DeviceError(f"a picture of 8x8 was decoded to {image[0].shape()}")
+            raise DecodeError(f"a picture of 8x8 was decoded to {image[0].shape()}")
     finally:
         pipe.close()
 

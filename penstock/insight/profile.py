@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import time
 from types import TracebackType
 from typing import Any
 
-from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
+from penstock._values import whole_number
+from penstock.errors import ArgumentTypeError, GraphError
 from penstock.insight import machine, trace
 from penstock.insight.figures import Figures, Snapshot, Work, figures
 from penstock.insight.verdict import Verdict, judge, percent
@@ -20,9 +22,8 @@ class Profile:
     """What `profile` measured. Printed, it is a report.
 
     ``bottleneck`` is ``"read"``, ``"decode"``, ``"augment"`` or ``"gpu"``; ``"consumer"``; ``"source"`` (external
-    sources); ``"python"`` (other threads keep the interpreter
-    busy, or the processors); or ``"none"``, if no batch was taken.
-    ``evidence`` says in a sentence why, ``advice`` what would help. ``figures`` has all numbers, see
+    sources); ``"python"`` (other threads keep the interpreter busy, or the processors); or ``"none"``, if no batch was
+    taken. ``evidence`` says in a sentence why, ``advice`` what would help. ``figures`` has all numbers, see
     `penstock.insight.figures.Figures`.
     """
 
@@ -35,7 +36,7 @@ class Profile:
         self.lost = 0  # spans of time that the trace lacks, because they were too many
 
     def __enter__(self) -> Profile:
-        executor = self._pipe._built()
+        executor = self._pipe._built().executor
         if executor.recording:
             raise GraphError("this pipeline is being profiled already")
         self._recording = executor.record()
@@ -48,9 +49,8 @@ class Profile:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         end = time.monotonic_ns()
-        executor, plan = self._pipe._executor, self._pipe._plan
-        assert executor is not None
-        assert plan is not None
+        runner = self._pipe._built()
+        executor, plan = runner.executor, runner.plan
         self._running = False
         self._recording.stop()
         executor.recording = None
@@ -105,8 +105,8 @@ def report(profile: Profile) -> str:
     lines = [
         f"{f.batches} batches, {f.samples} samples in {f.seconds:.3f} s: {f.samples / wall:.0f} samples/s",
         f"bottleneck: {profile.bottleneck}",
-        f"  {profile.evidence}",
-        f"  What would help: {profile.advice}",
+        *_wrapped(profile.evidence),
+        *_wrapped(f"What would help: {profile.advice}"),
         "",
         "stages                        at work",
     ]
@@ -125,14 +125,20 @@ def report(profile: Profile) -> str:
     }
     for name, seconds in rows.items():
         lines.append(f"  {name:38}{seconds:9.3f} s   {percent(seconds / wall):>5}")
-    lines += ["", "operators (of all threads)               setup        work    samples"]
+    width = max([30, *(len(work.name) + 2 for work in f.work)])
+    lines += ["", f"{'operators (of all threads)':{width}}{'setup':>12}{'work':>12}{'samples':>10}"]
     for work in sorted(f.work, key=lambda w: -w.seconds):
-        lines.append(f"  {work.name:32}{work.setup:10.3f} s{work.run:10.3f} s{work.samples:10}{_where(work)}")
+        row = f"{'  ' + work.name:{width}}{work.setup:10.3f} s{work.run:10.3f} s{work.samples:10}{_where(work)}"
+        lines.append(row)
         for operator, part in zip(work.operators, work.shares if len(work.operators) > 1 else (), strict=False):
-            lines.append(f"    {operator:30}{'':12}{part * work.run:10.3f} s")
+            lines.append(f"{'    ' + operator:{width}}{'':12}{part * work.run:10.3f} s")
     if profile.lost:
         lines.append(f"{profile.lost} spans are missing in the trace, which keeps {KEPT}")
     return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 _WAITS = {
@@ -183,10 +189,9 @@ def profile(pipe: Pipeline, batches: int | None = None, *, trace: str | os.PathL
         raise ArgumentTypeError(f"profile: pipe={pipe!r}: expected a Pipeline")
     if batches is None:
         return Profile(pipe, trace)
-    if not isinstance(batches, int) or batches < 1:
-        raise ArgumentError(f"profile: batches={batches!r}: expected a positive number")
+    batches = whole_number("profile: batches", batches, least=1)
     pipe.run()
-    for _ in range(pipe._built().pending()):  # those that were ahead while nobody took any
+    for _ in range(pipe._built().executor.pending()):  # those that were ahead while nobody took any
         pipe.run()
     with Profile(pipe, trace) as measured:
         for _ in range(batches):

@@ -6,6 +6,7 @@
 #include "core/operator.h"
 #include "gpu/elementwise.h"
 #include "kernels/arithmetic_operand.h"
+#include "rows/map_stage.h"
 
 namespace ps {
 namespace arithmetic {
@@ -149,24 +150,13 @@ class Arithmetic : public RowOperator, public StageOperator {
   }
 
  private:
-  struct Stage : RowStage {
+  struct Stage : MapStage {
     arithmetic::Evaluator evaluator;
     arithmetic::Operand* picture = nullptr;
-    size_t count = 0;                                // elements of a row
-    std::vector<uint8_t> row;
 
-    Window demand(const Window& w) override {
-      count = size_t(w.width()) * size_t(out.channels);
-      const size_t bytes = count * size_of(out.dtype) + kRowSlack;
-      if (row.size() < bytes) row.resize(bytes);
-      return w;
-    }
-    void push(int64_t y, const void* from) override {
-      void* to = next->place(y);
-      if (!to) to = row.data();
+    void map(const void* from, void* to, size_t pixels) override {
       picture->at(from);
-      evaluator.run(0, count, static_cast<uint8_t*>(to));
-      next->push(y, to);
+      evaluator.run(0, pixels * size_t(out.channels), static_cast<uint8_t*>(to));
     }
   };
   struct Worker : State {

@@ -1,11 +1,10 @@
 // Elements of one type as elements of another.
 #pragma once
 
-#include <vector>
-
 #include "core/convert.h"
 #include "core/operator.h"
 #include "gpu/elementwise.h"
+#include "rows/map_stage.h"
 
 namespace ps {
 
@@ -52,25 +51,15 @@ class Cast : public RowOperator, public StageOperator {
  private:
   static gpu::ElementwiseCall call(const Context& c) { return {"Same", 1, {{&c.in(0), false, c.in(0).dtype}}}; }
 
-  struct Stage : RowStage {
+  struct Stage : MapStage {
     Convert convert;
-    size_t count = 0;                                // elements of a row
-    std::vector<uint8_t> row;
 
-    Window demand(const Window& w) override {
-      count = size_t(w.width()) * size_t(out.channels);
-      const size_t bytes = count * size_of(out.dtype) + kRowSlack;
-      if (row.size() < bytes) row.resize(bytes);
-      return w;
-    }
     void* place(int64_t y) override { return in.dtype == out.dtype ? next->place(y) : nullptr; }
     void push(int64_t y, const void* from) override {
       if (in.dtype == out.dtype) return next->push(y, from);
-      void* to = next->place(y);
-      if (!to) to = row.data();
-      convert(from, to, count);
-      next->push(y, to);
+      MapStage::push(y, from);
     }
+    void map(const void* from, void* to, size_t pixels) override { convert(from, to, pixels * size_t(out.channels)); }
   };
   struct Worker : State {
     Stage stage;

@@ -49,12 +49,12 @@ template <Space kFrom, Space kTo> struct ColorSpacePixels : ColorSpaceFields {
 
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "core/convert.h"
 #include "core/picture_layout.h"
 #include "gpu/operator.h"
 #include "kernels/color_space_rows.h"
+#include "rows/map_stage.h"
 
 namespace ps {
 
@@ -113,21 +113,11 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
  private:
   static constexpr const char* kHeader = "kernels/color_space_conversion.h";
 
-  struct Stage : RowStage {
+  struct Stage : MapStage {
     ColorSpaceRow loop = nullptr;
-    size_t width = 0;
-    std::vector<uint8_t> row;
 
-    Window demand(const Window& w) override {
-      width = size_t(w.width());
-      row.resize(width * out.pixel_bytes() + kRowSlack);
-      return w;
-    }
-    void push(int64_t y, const void* from) override {
-      void* to = next->place(y);
-      if (!to) to = row.data();
-      loop(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to), width);
-      next->push(y, to);
+    void map(const void* from, void* to, size_t pixels) override {
+      loop(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to), pixels);
     }
   };
   struct Worker : State {

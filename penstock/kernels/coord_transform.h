@@ -96,7 +96,7 @@ class CoordTransform : public Operator, public GpuOperator {
   }
 
  private:
-  static constexpr int64_t kMost = 1 << 20;
+  static constexpr int64_t kMost = 1 << 12;         // a matrix has its square
 
   struct Maps {
     int64_t rows, columns, points, count;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/operator.h"
+#include "core/axes_argument.h"
 #include "core/region.h"
 #include "kernels/fill_numbers.h"
 
@@ -16,8 +16,8 @@ namespace ps {
 class EraseBoxes {
  public:
   explicit EraseBoxes(const Spec& s)
-      : anchor_(s.arg<float>("anchor")), shape_(s.arg<float>("shape")), axis_names_(s.string("axis_names")),
-        axes_(s.arg<int>("axes")), centered_(s.flag("centered_anchor")),
+      : anchor_(s.arg<float>("anchor")), shape_(s.arg<float>("shape")), axes_(s),
+        centered_(s.flag("centered_anchor")),
         normalized_anchor_(s.flag("normalized") || s.flag("normalized_anchor")),
         normalized_shape_(s.flag("normalized") || s.flag("normalized_shape")) {}
 
@@ -57,29 +57,18 @@ class EraseBoxes {
     return v >= float(extent) ? extent : v > 0 ? std::min(int64_t(v), extent) : 0;   // not-a-number: 0
   }
 
+  // All but the channels, where none are named.
   int find_axes(const Context& c, int* axes) const {
     const Tensor& in = c.in(0);
-    const int given = axis_names_.empty() ? int(axes_.size(c)) : int(axis_names_.size());
-    int count = 0;
-    if (given == 0)
-      for (int i = 0; i < in.shape.ndim; i++)
-        if (in.layout.empty() || in.layout.axes[i] != 'C') axes[count++] = i;
-    if (given > kMaxDims) fail(ErrorKind::argument, std::to_string(given) + " axes are more than any tensor has");
-    for (int i = 0; i < given; i++) {
-      const int axis = axis_names_.empty() ? axes_.get(c, i) : in.layout.find(axis_names_[size_t(i)]);
-      if (!axis_names_.empty() && axis < 0)
-        fail(ErrorKind::argument, std::string("axis_names: the layout '") + in.layout.axes + "' has no axis '" +
-                                      axis_names_[size_t(i)] + "'");
-      if (axis < -in.shape.ndim || axis >= in.shape.ndim)
-        fail(ErrorKind::argument, "axes: " + std::to_string(axis) + " is no axis of the shape " + to_string(in.shape));
-      axes[count++] = axis < 0 ? axis + in.shape.ndim : axis;
-    }
+    int count = axes_.find(c, in.shape, in.layout, axes);
+    if (count > 0) return count;
+    for (int i = 0; i < in.shape.ndim; i++)
+      if (in.layout.empty() || in.layout.axes[i] != 'C') axes[count++] = i;
     return count;
   }
 
   Arg<float> anchor_, shape_;
-  std::string axis_names_;
-  Arg<int> axes_;
+  AxesArgument axes_;
   bool centered_, normalized_anchor_, normalized_shape_;
 };
 
@@ -136,6 +125,7 @@ class EraseRows : public RowStage {
     return w;
   }
   void* place(int64_t y) override { return next->place(y); }
+  bool keeps_places() const override { return next->keeps_places(); }
   void push(int64_t y, const void* row) override {
     const auto here = [&](const Region& b) { return y >= b.anchor[0] && y < b.anchor[0] + b.shape[0]; };
     if (std::none_of(boxes_.begin(), boxes_.end(), here)) return next->push(y, row);

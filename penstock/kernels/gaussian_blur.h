@@ -52,8 +52,8 @@ template <class In, class Out> struct BlurAxis : BlurFields {
 #include <string>
 #include <vector>
 
+#include "core/axes_argument.h"
 #include "core/convert.h"
-#include "core/operator.h"
 #include "core/region.h"
 #include "gpu/operator.h"
 #include "kernels/blur_rows.h"
@@ -162,12 +162,7 @@ class GaussianBlur : public Operator, public GpuOperator {
   }
 
   template <class T> static T value(const Context& c, const Arg<T>& a, const char* name, int i, int axes) {
-    const int64_t have = a.size(c);
-    if (have == 0) return 0;
-    if (have != 1 && have != axes)
-      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " +
-                                    std::to_string(axes) + " axes");
-    return a.get(c, have == 1 ? 0 : i);
+    return a.size(c) ? axis_value(c, a, name, i, axes) : 0;
   }
 
   static void check(float sigma, int64_t size, const std::string& axis) {
@@ -217,8 +212,9 @@ class GaussianBlur : public Operator, public GpuOperator {
       floats[k] = static_cast<float*>(c.scratch->take(size_t(s.volume()) * sizeof(float)));
     const auto pass = [&](int i, const auto* from, float* to) {
       const int64_t inner = volume(s, w.first + i + 1, s.ndim), whole = s[w.first + i] * inner;
+      const HalfWindow half = half_window(w, i);
       for (int64_t k = 0, n = volume(s, 0, w.first + i); k < n; k++)
-        blur_rows(from + k * whole, to + k * whole, s[w.first + i], inner, half_window(w, i));
+        blur_rows(from + k * whole, to + k * whole, s[w.first + i], inner, half);
     };
     pass(0, in, floats[0]);
     for (int i = 1; i < w.count - 2; i++) pass(i, floats[(i - 1) % 2], floats[i % 2]);

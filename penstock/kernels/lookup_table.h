@@ -43,6 +43,7 @@ template <class In, class Out> struct LookUpElements {
 #include "gpu/operator.h"
 #include "gpu/resident.h"
 #include "kernels/lookup_bytes.h"
+#include "rows/map_stage.h"
 
 namespace ps {
 
@@ -113,23 +114,13 @@ class LookupTable : public RowOperator, public StageOperator {
   static constexpr const char* kHeader = "kernels/lookup_table.h";
   using Loop = void (*)(const uint8_t* table, uint32_t size, const void* from, void* to, size_t n);
 
-  struct Stage : RowStage {
+  struct Stage : MapStage {
     const uint8_t* table = nullptr;
     uint32_t size = 0;
     Loop loop = nullptr;
-    size_t count = 0;                                // elements of a row
-    std::vector<uint8_t> row;
 
-    Window demand(const Window& w) override {
-      count = size_t(w.width()) * size_t(out.channels);
-      row.resize(count * size_of(out.dtype) + kRowSlack);
-      return w;
-    }
-    void push(int64_t y, const void* from) override {
-      void* to = next->place(y);
-      if (!to) to = row.data();
-      loop(table, size, from, to, count);
-      next->push(y, to);
+    void map(const void* from, void* to, size_t pixels) override {
+      loop(table, size, from, to, pixels * size_t(out.channels));
     }
   };
   struct Worker : State {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/axes_argument.h"
 #include "kernels/normalize_gpu.h"
 #include "kernels/normalize_rows.h"
 
@@ -115,7 +116,7 @@ class Normalize : public Operator, public GpuOperator {
 
   // Where no axes are given, those on which an array has one element.
   void find_axes(const Context& c, bool* reduced) const {
-    axes_.find(c, c.in(0), reduced);
+    axes_.mark(c, c.in(0), reduced);
     if (axes_.given()) return;
     for (const Given* given : {&mean_, &stddev_}) {
       if (!given->is_array(c)) continue;

@@ -76,7 +76,11 @@ inline int rounded_axes(const std::vector<NormalizeSample>& samples) {
 inline void record_normalize(Recorder& r, const std::vector<NormalizeSample>& samples, const device::Normalization& how,
                              bool batch) {
   using device::Reduction;
-  const bool mean_given = !samples[0].mean.empty(), stddev_given = !samples[0].stddev.empty();
+  // A sample without elements may have no numbers although the others are given some.
+  const auto any = [&](const std::vector<double> NormalizeSample::* list) {
+    return std::any_of(samples.begin(), samples.end(), [&](const NormalizeSample& s) { return !(s.*list).empty(); });
+  };
+  const bool mean_given = any(&NormalizeSample::mean), stddev_given = any(&NormalizeSample::stddev);
   const detail::Numbers mean = mean_given
                                    ? detail::uploaded(r, samples, &NormalizeSample::mean)
                                    : detail::reduced(r, samples, batch, Reduction::sum, Reduction::mean, nullptr);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/operator.h"
+#include "core/axes_argument.h"
 #include "gpu/operator.h"
 #include "kernels/canvas.h"
 
@@ -14,8 +14,8 @@ namespace ps {
 class Pad : public Operator, public GpuOperator {
  public:
   explicit Pad(const Spec& s)
-      : fill_(s.arg<float>("fill_value")), axes_(s.arg<int64_t>("axes")), shape_(s.arg<int64_t>("shape")),
-        align_(s.arg<int64_t>("align")), axis_names_(s.string("axis_names")) {}
+      : fill_(s.arg<float>("fill_value")), axes_(s), shape_(s.arg<int64_t>("shape")),
+        align_(s.arg<int64_t>("align")) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -24,7 +24,7 @@ class Pad : public Operator, public GpuOperator {
     out.shape = in.shape;
     out.layout = in.layout;
     int axes[kMaxDims];
-    const int count = find_axes(c, axes);
+    const int count = axes_.find_or_all(c, in.shape, in.layout, axes);
     for (int i = 0; i < count; i++) {
       const int axis = axes[i];
       const int64_t wanted = value(c, shape_, "shape", i, count, -1);
@@ -71,40 +71,13 @@ class Pad : public Operator, public GpuOperator {
     return most;
   }
 
-  int find_axes(const Context& c, int* axes) const {
-    const Tensor& in = c.in(0);
-    const int given = axis_names_.empty() ? int(axes_.size(c)) : int(axis_names_.size());
-    if (given == 0) {
-      for (int i = 0; i < in.shape.ndim; i++) axes[i] = i;
-      return in.shape.ndim;
-    }
-    if (given > kMaxDims) fail(ErrorKind::argument, std::to_string(given) + " axes are more than any tensor has");
-    for (int i = 0; i < given; i++) {
-      const int64_t axis = axis_names_.empty() ? axes_.get(c, i) : in.layout.find(axis_names_[size_t(i)]);
-      if (!axis_names_.empty() && axis < 0)
-        fail(ErrorKind::argument, std::string("axis_names: the layout '") + in.layout.axes + "' has no axis '" +
-                                      axis_names_[size_t(i)] + "'");
-      if (axis < -in.shape.ndim || axis >= in.shape.ndim)
-        fail(ErrorKind::argument, "axes: " + std::to_string(axis) + " is no axis of the shape " + to_string(in.shape));
-      axes[i] = int(axis < 0 ? axis + in.shape.ndim : axis);
-      for (int j = 0; j < i; j++)
-        if (axes[j] == axes[i]) fail(ErrorKind::argument, axis_name(in.layout, axes[i]) + " is named twice");
-    }
-    return given;
-  }
-
   static int64_t value(const Context& c, const Arg<int64_t>& a, const char* name, int i, int axes, int64_t fallback) {
-    const int64_t have = a.size(c);
-    if (have == 0) return fallback;
-    if (have != 1 && have != axes)
-      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " +
-                                    std::to_string(axes) + " axes");
-    return a.get(c, have == 1 ? 0 : i);
+    return a.size(c) ? axis_value(c, a, name, i, axes) : fallback;
   }
 
   Arg<float> fill_;
-  Arg<int64_t> axes_, shape_, align_;
-  std::string axis_names_;
+  AxesArgument axes_;
+  Arg<int64_t> shape_, align_;
 };
 
 PS_OPERATOR("pad", Pad)

@@ -74,7 +74,7 @@ class Paste : public Operator, public GpuOperator {
     if (!(scaled < kMost))
       fail(ErrorKind::argument, "ratio is " + std::to_string(ratio) + " and min_canvas_size " + std::to_string(least) +
                                     ": a canvas that large cannot be");
-    r.shape[axis] = int64_t(scaled);
+    r.shape[axis] = std::max(int64_t(scaled), extent);   // floats above 2^24 may fall short of it
     r.anchor[axis] = -int64_t(share * float(r.shape[axis] - extent));
   }
 

@@ -25,10 +25,10 @@ template <class In, class Out, int N, class Stage> struct Pixels {
 
 #include <cstring>
 #include <type_traits>
-#include <vector>
 
 #include "core/convert.h"
 #include "gpu/operator.h"
+#include "rows/map_stage.h"
 
 namespace ps {
 
@@ -115,24 +115,12 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
   }
 
  private:
-  struct Stage : RowStage {
+  struct Stage : MapStage {
     Functor functor;
-    Loop loop = nullptr;
-    size_t count = 0;                                // pixels of a row, of N elements each
-    std::vector<uint8_t> row;
+    Loop loop = nullptr;                             // over pixels of N elements each
 
-    Window demand(const Window& w) override {
-      const size_t elements = size_t(w.width()) * size_t(out.channels);
-      const size_t bytes = elements * size_of(out.dtype) + kRowSlack;
-      count = elements / N;
-      if (row.size() < bytes) row.resize(bytes);
-      return w;
-    }
-    void push(int64_t y, const void* from) override {
-      void* to = next->place(y);
-      if (!to) to = row.data();
-      loop(functor, from, to, count);
-      next->push(y, to);
+    void map(const void* from, void* to, size_t pixels) override {
+      loop(functor, from, to, pixels * size_t(out.channels) / N);
     }
   };
   struct Worker : State {

@@ -1,6 +1,7 @@
 // Sums, means, extremes and deviations over some or all axes.
 #pragma once
 
+#include "core/axes_argument.h"
 #include "kernels/reduce_gpu.h"
 #include "kernels/reduce_rows.h"
 
@@ -16,7 +17,7 @@ class Reduce : public Operator, public GpuOperator {
     const Tensor& in = c.in(0);
     Tensor& out = c.out(0);
     bool reduced[kMaxDims];
-    axes_.find(c, in, reduced);
+    axes_.mark(c, in, reduced);
     c.param<ReducedShape>() = ReducedShape(in.shape, reduced);
     out.dtype = dtype_ == DType::none ? default_type(in.dtype) : dtype_;
     out.shape = {};

@@ -1,52 +1,11 @@
-// Axes that are reduced: which ones the arguments name, and the tensor as the few axes that loops need to know.
+// A tensor of which some axes are reduced, as the few axes that loops need to know.
 #pragma once
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
-#include "core/operator.h"
+#include "core/tensor.h"
 
 namespace ps {
-
-// The arguments `axes` and `axis_names`.
-class AxesArgument {
- public:
-  explicit AxesArgument(const Spec& s)
-      : axes_(s.arg<int64_t>("axes")), named_(s.find("axis_names") != nullptr), names_(s.string("axis_names")) {}
-  bool given() const { return named_ || axes_.given(); }
-
-  // Whether each axis of the tensor is reduced; all are where nothing is given.
-  void find(const Context& c, const Tensor& in, bool* reduced) const {
-    for (int i = 0; i < in.shape.ndim; i++) reduced[i] = !given();
-    const int64_t count = named_ ? int64_t(names_.size()) : axes_.size(c);
-    for (int64_t i = 0; i < count; i++) {
-      const int axis = named_ ? by_name(in, names_[size_t(i)]) : by_number(in, axes_.get(c, i));
-      if (std::exchange(reduced[axis], true))
-        fail(ErrorKind::argument, (named_ ? "axis_names='" + names_ + "'" : "axes") + ": axis " + std::to_string(axis) +
-                                      " is named twice");
-    }
-  }
-
- private:
-  static int by_number(const Tensor& in, int64_t axis) {
-    const int64_t n = in.shape.ndim, counted = axis < 0 ? axis + n : axis;
-    if (counted < 0 || counted >= n)
-      fail(ErrorKind::argument, "axes: there is no axis " + std::to_string(axis) + " in " + to_string(in.shape));
-    return int(counted);
-  }
-  static int by_name(const Tensor& in, char name) {
-    const int axis = in.layout.find(name);
-    if (axis < 0 || axis >= in.shape.ndim)
-      fail(ErrorKind::argument, std::string("axis_names: there is no axis '") + name + "' in the layout '" +
-                                    std::string(in.layout.view()) + "'");
-    return axis;
-  }
-
-  Arg<int64_t> axes_;
-  bool named_;
-  std::string names_;
-};
 
 // Neighbouring axes of one kind are one axis here, and those of extent 1 are none.
 struct ReducedShape {

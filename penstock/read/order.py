@@ -6,7 +6,7 @@ agree on who reads what without talking to each other.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -205,9 +205,7 @@ class EpochOrder:
 
     @last_batch.setter
     def last_batch(self, value: LastBatch) -> None:
-        if value not in get_args(LastBatch):
-            raise ArgumentError(f"last_batch={value!r} is none of {get_args(LastBatch)}")
-        if value == "drop" and self.size // self.num_shards < self.batch_size:
+        if check_last_batch(value) == "drop" and self.size // self.num_shards < self.batch_size:
             raise ArgumentError(
                 f"the smallest of {self.num_shards} shards has {self.size // self.num_shards} samples, less than one "
                 f"batch of {self.batch_size}: if the last batch is dropped, nothing remains"
@@ -278,6 +276,13 @@ class EpochOrder:
         if self._shards is None or self._shards[0] != round_:
             self._shards = round_, permutation(self.size, _COMMON_SEED, round_, _OVER_SHARDS)
         return self._shards[1]
+
+
+def check_last_batch(value: str) -> LastBatch:
+    """The same; ArgumentError for what is none."""
+    if value not in get_args(LastBatch):
+        raise ArgumentError(f"last_batch={value!r} is none of {get_args(LastBatch)}")
+    return cast(LastBatch, value)
 
 
 def shard_sizes(size: int, num_shards: int) -> Indices:

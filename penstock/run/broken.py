@@ -20,7 +20,7 @@ class Broken:
         self._program = program
         self.samples: list[BrokenSample] = []
         self._known: dict[tuple[str, int], int] = {}  # their places in the list
-        self._warned = 0  # of these, at the end of their epochs
+        self._untold: list[BrokenSample] = []  # of these, until the ends of their epochs
         for node in program.nodes:
             if node.op.on_error != "raise" and not any(one.op.fed for one in _ancestors(node)):
                 raise ArgumentError(
@@ -42,19 +42,23 @@ class Broken:
         library.ps_batch_losses(answer.batch, rows, count)
         news = False
         for row in rows:
+            first = True
             for reader, sample in self._samples(row, taken):
                 place = self._known.setdefault((sample.reader, sample.index), len(self.samples))
                 if place == len(self.samples):
                     self.samples.append(sample)
+                    if first:  # readers in step with it lose it, too, but what is broken is one file
+                        self._untold.append(sample)
+                    first = False
                 reader.op.cursor.order.broken.add(sample.index, sample.action)  # type: ignore[attr-defined]
                 news |= place >= known
         return news
 
     def warn_of_past(self, epoch: int) -> None:
         """Warns of what was found before an epoch, unless that has been done."""
-        past = [s for s in self.samples[self._warned :] if s.epoch < epoch]
+        past = [s for s in self._untold if s.epoch < epoch]
         for number in sorted({s.epoch for s in past}):
-            self._warned += sum(s.epoch == number for s in past)
+            self._untold = [s for s in self._untold if s.epoch != number]
             warn(report([s for s in past if s.epoch == number]), UserWarning)
 
     def _samples(
@@ -65,10 +69,10 @@ class Broken:
         concerned = [r for r in readers if r in _ancestors(node)]
         sizes = {r.op.size() for r in concerned}  # type: ignore[attr-defined]
         # Readers of as many samples are read side by side, pictures and their masks for example: they stay in step.
-        for k, reader in enumerate(readers):
+        error = self._program.exception(row)
+        file = getattr(error, "file", None)
+        for k, reader in sorted(enumerate(readers), key=lambda r: r[1] not in concerned):
             if reader.op.size() in sizes:  # type: ignore[attr-defined]
-                error = self._program.exception(row)
-                file = getattr(error, "file", None)
                 index, epoch = (int(array[row.sample]) for array in taken[k])
                 yield reader, BrokenSample(reader.name, index, file, epoch, node.op.on_error, error)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 from penstock.errors import ArgumentError
+from penstock.graph.blame import warn
 from penstock.run.executor import Executor
 from penstock.run.inputs import Inputs
 
@@ -16,10 +16,10 @@ _FORMAT = 1
 def save(executor: Executor, inputs: Inputs, seed: int) -> str:
     """The state before the first batch that nobody has taken yet, as JSON."""
     for name in inputs.forgetful():
-        warnings.warn(
+        warn(
             f"checkpoint: the source of {name!r} cannot be told where to go on: only callables that take an argument "
             "can. The user must see to it that it goes on with the right batch",
-            stacklevel=4,
+            UserWarning,
         )
     positions, counted = executor.position()
     readers = {node.name: list(p) for (node, _), p in zip(executor.program.readers, positions, strict=True)}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import types
+from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
 from penstock.graph.blame import Blame
 from penstock.graph.constants import as_node
@@ -55,11 +56,7 @@ def _dtype(value: Any) -> types.DALIDataType:
 
 
 def _ndim(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ArgumentTypeError(f"output_ndim={value!r}: expected a whole number")
-    if value < 0:
-        raise ArgumentError(f"output_ndim={value!r}: expected 0 or more")
-    return value
+    return whole_number("output_ndim", value, least=0)
 
 
 def output_node(value: Any, index: int) -> DataNode:

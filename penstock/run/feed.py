@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import DeviceError, from_native
+from penstock.errors import DeviceError
 from penstock.run import native
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 from penstock.tensors.frameworks import current_stream
@@ -31,8 +31,7 @@ class Fed:
         self.handle, self.owner, self._pid = handle, owner, os.getpid()
         self._destroy = native.quick().ps_fed_destroy
         if not handle:
-            info = native.last_error()
-            raise from_native(info.kind, info.message.decode(errors="replace"), "external_source", None, None, None)
+            raise native.failure("external_source")
         self.size = len(tensors)
         self.dtype, self.ndim, self.layout = tensors.dtype, tensors.ndim(), tensors.layout()
 

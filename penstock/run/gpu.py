@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes as c
-import warnings
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from penstock.errors import PenstockError, from_native
+from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
 from penstock.run import kernels, libraries, native
 
@@ -36,11 +35,11 @@ def _warn_without_libraries() -> None:
     missing = [names for library, names in formats.items() if not libraries.found(library)]
     if missing:
         titles, pictures = (" and ".join(words) for words in zip(*missing, strict=True))
-        warnings.warn(
+        warn(
             f"{titles} {'was' if len(missing) == 1 else 'were'} not found, so device='mixed' decodes {pictures} on "
             "the CPU, which is slower: pip install 'penstock[cuda13]' brings what is missing, or penstock[cuda12] for "
             "older drivers (hw_decoder_load=0 asks for the CPU, without this warning)",
-            stacklevel=2,
+            UserWarning,
         )
 
 
@@ -48,7 +47,7 @@ def count() -> int:
     """How many GPUs there are; DeviceError where there is no driver."""
     found = native.blocking().ps_gpu_count()
     if found < 0:
-        raise _failure()
+        raise native.failure()
     return int(found)
 
 
@@ -56,20 +55,20 @@ def describe(device: int) -> native.GpuInfo:
     """What a GPU is, and this process's memory of it. DeviceError if there is none of that number."""
     info = native.GpuInfo()
     if native.blocking().ps_gpu_describe(device, c.byref(info)) < 0:
-        raise _failure()
+        raise native.failure()
     return info
 
 
 def release_unused() -> None:
     """Gives memory that nobody uses back to the system, of all GPUs that were used so far. Waits for their work."""
     if native.blocking().ps_gpu_release_unused(-1) < 0:
-        raise _failure()
+        raise native.failure()
 
 
 def preallocate(device: int, *, device_bytes: int = 0, pinned_bytes: int = 0) -> None:
     """Takes memory in advance, for all pipelines of the process. OutOfMemoryError if there is not so much."""
     if native.blocking().ps_gpu_preallocate(device, device_bytes, pinned_bytes) < 0:
-        raise _failure()
+        raise native.failure()
 
 
 def near_cpus(device: int) -> list[int]:
@@ -90,8 +89,3 @@ def numbers(text: str) -> list[int]:
         first, _, last = part.partition("-")
         found += range(int(first), int(last or first) + 1)
     return found
-
-
-def _failure() -> PenstockError:
-    info = native.last_error()
-    return from_native(info.kind, info.message.decode(errors="replace"), None, None, None, None)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from penstock import _loader
-from penstock.errors import NativeLibraryError
+from penstock.errors import NativeLibraryError, PenstockError, from_native
 
 ABI_VERSION = 5
 MAX_DIMS = 12
@@ -212,6 +212,12 @@ def last_error() -> ErrorInfo:
     info = ErrorInfo()
     quick().ps_error(c.byref(info))
     return info
+
+
+def failure(operator: str | None = None, location: str | None = None) -> PenstockError:
+    """The exception for it, about that operator."""
+    info = last_error()
+    return from_native(info.kind, info.message.decode(errors="replace"), operator, location=location)
 
 
 def integers(values: Any) -> Any:

@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any
 
 from penstock import types
+from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import warn
 from penstock.run import checkpoint
 
 # What DALI's properties say of arguments that were left out.
 _FILLED_IN = {"max_streams": -1, "default_cuda_stream_priority": 0}
-
 
 # What DALI warns of.
 _DEPRECATED = {"max_streams": "it has no effect", "experimental_exec_dynamic": "use exec_dynamic"}
@@ -60,7 +60,7 @@ class Options:
         seed = given["seed"]
         if given["checkpoint"] is not None:
             seed = checkpoint.seed_of(given["checkpoint"])
-        if isinstance(seed, int) and seed < 0:
+        if seed is not None and whole_number("Pipeline: seed", seed) < 0:
             warn(
                 f"Pipeline: seed={seed}: negative seeds are deprecated: use None for another seed each time",
                 UserWarning,
@@ -69,10 +69,7 @@ class Options:
         for name, advice in _DEPRECATED.items():
             if given[name] is not None:
                 warn(f"Pipeline: {name} is deprecated: {advice}", Warning)
-        if seed is None:
-            seed = int.from_bytes(os.urandom(4), "little") >> 1
-        elif not isinstance(seed, int):
-            raise ArgumentTypeError(f"Pipeline: seed={seed!r}: expected a whole number")
+        seed = int.from_bytes(os.urandom(4), "little") >> 1 if seed is None else int(seed)
         depth = given["prefetch_queue_depth"]
         gpu_depth = None
         separated = isinstance(depth, dict)
@@ -95,8 +92,8 @@ class Options:
             if not (given[name] is None or isinstance(given[name], kind)):
                 raise ArgumentTypeError(f"Pipeline: {name}={given[name]!r}: expected a {kind.__name__}")
         priority = given["default_cuda_stream_priority"]
-        if priority is not None and not isinstance(priority, int):
-            raise ArgumentTypeError(f"Pipeline: default_cuda_stream_priority={priority!r}: expected a whole number")
+        if priority is not None:
+            whole_number("Pipeline: default_cuda_stream_priority", priority)
         device_id = given["device_id"]
         device_id = None if device_id in (None, types.CPU_ONLY_DEVICE_ID) else int(device_id)
         if separated and not given["exec_async"]:
@@ -107,6 +104,15 @@ class Options:
         if given["exec_dynamic"] is None and given["exec_pipelined"] and given["exec_async"] and not separated:
             given["exec_dynamic"] = True
         return cls(batch_size, num_threads, seed, depth, gpu_depth, separated, device_id, given)
+
+    def sizes(self) -> tuple[int, int]:
+        """Batch size and number of threads; ArgumentError where one is missing, as it must not when a pipeline runs."""
+        for name, value in (("batch_size", self.batch_size), ("num_threads", self.num_threads)):
+            if value is None:
+                raise ArgumentError(f"Pipeline: {name} is needed to build it")
+        assert self.batch_size is not None
+        assert self.num_threads is not None
+        return self.batch_size, self.num_threads
 
     def ahead(self, uses_gpu: bool) -> int:
         """Batches that are prepared ahead: of two sizes, the GPU's are behind the CPU's."""
@@ -140,10 +146,4 @@ class Options:
 
 
 def _positive(name: str, value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(f"Pipeline: {name}={value!r}: expected a whole number")
-    if int(value) < 1:
-        raise ArgumentError(f"Pipeline: {name}={value!r}: expected 1 or more")
-    return int(value)
+    return None if value is None else whole_number(f"Pipeline: {name}", value, least=1)

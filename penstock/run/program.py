@@ -132,8 +132,7 @@ class Program:
             flags,
         )
         if first < 0:
-            info = native.last_error()
-            raise from_native(info.kind, info.message.decode(), op.name, None, None, str(node.location))
+            raise native.failure(op.name, str(node.location) if node.location else None)
         for output in node.outputs:
             self._values[output] = first + output.index
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.errors import ArgumentTypeError, PenstockError, from_native
+from penstock.errors import ArgumentTypeError
 from penstock.run import native
 
 LEGACY_STREAM = 1  # the default stream, which others call 0 too
@@ -23,7 +23,7 @@ class GpuMemory:
         self._destroy = native.quick().ps_gpu_destroy
         self._handle, self.device, self._pid = handle, device, os.getpid()
         if not handle:
-            raise _failure()
+            raise native.failure()
 
     def __del__(self, getpid: Any = os.getpid) -> None:
         if self._handle and getpid() == self._pid:  # a forked child has no GPU
@@ -101,7 +101,7 @@ class GpuMemory:
         flags = native.VERSIONED * versioned | native.COPIED * copied
         name = native.quick().ps_dlpack_export(self._handle, c.byref(sample), flags, c.byref(managed))
         if not name:
-            raise _failure()
+            raise native.failure()
         return managed.value or 0, name
 
 
@@ -132,14 +132,9 @@ def stream_handle(stream: Any) -> int:
         raise ArgumentTypeError(f"{stream!r} is no CUDA stream: neither a handle nor a stream object") from None
 
 
-def _failure() -> PenstockError:
-    info = native.last_error()
-    return from_native(info.kind, info.message.decode(errors="replace"), None, None, None, None)
-
-
 def _check(result: int) -> int:
     if result < 0:
-        raise _failure()
+        raise native.failure()
     return result
 
 

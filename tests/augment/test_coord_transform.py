@@ -95,6 +95,7 @@ def test_both_ways_at_once() -> None:
         (np.zeros((3, 2), np.uint8), {"dtype": types.INT16}, "dtype: expected FLOAT, or the input's type, UINT8"),
         (np.zeros((3, 2)), {}, "expected UINT8, UINT16, INT16, INT32 or FLOAT, got FLOAT64"),
         (np.zeros(2, np.float32), {}, "at least 2 axes"),
+        (np.zeros((2, 5000), np.float32), {"T": [1]}, "expected 1 to 4096 coordinates"),
     ],
 )
 def test_what_does_not_fit(x: Array, arguments: dict[str, Any], message: str) -> None:

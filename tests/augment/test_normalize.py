@@ -171,9 +171,9 @@ def test_samples_of_a_batch_must_fit_together() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"axes": [3]}, "there is no axis 3"),
-        ({"axes": [0, 0]}, "axis 0 is named twice"),
-        ({"axis_names": "Z"}, "there is no axis 'Z'"),
+        ({"axes": [3]}, "axes: 3 is no axis of the shape"),
+        ({"axes": [0, 0]}, r"axis 0 \(H\) is named twice"),
+        ({"axis_names": "Z"}, "the layout 'HWC' has no axis 'Z'"),
         ({"mean": CHANNELS, "axes": [0]}, r"mean has the shape \(1, 1, 3\); expected \(1, 3, 3\), or one number"),
         ({"mean": CHANNELS, "stddev": CHANNELS[0]}, r"stddev has the shape \(1, 3\); expected \(1, 1, 3\)"),
         ({"stddev": CHANNELS[..., :2]}, r"stddev has the shape \(1, 1, 2\)"),
@@ -201,3 +201,20 @@ def test_what_cannot_be_right(arguments: dict[str, Any], problem: str) -> None:
 def test_a_node_and_a_batch() -> None:
     with pytest.raises(ArgumentError, match="batch=True: expected one number for stddev, not a node"):
         fn.normalize(np.zeros((2, 3), np.uint8), stddev=types.Constant(np.ones((1, 3), np.float32)), batch=True)
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_a_first_sample_without_elements(device: str, request: pytest.FixtureRequest) -> None:
+    """It is given no means, which says nothing of the others."""
+    if device == "gpu":
+        request.getfixturevalue("software_gpu")
+    arrays = [np.zeros((2, 0), np.float32), np.float32([[1, 2, 3], [4, 6, 8]])]
+    means = [np.zeros((1, 0), np.float32), np.float32([[0, 10, 100]])]
+    pipe = Pipeline(batch_size=2, num_threads=2, device_id=0 if device == "gpu" else None)
+    with pipe:
+        x = fn.external_source(lambda: arrays)
+        mean = fn.external_source(lambda: means)
+        pipe.set_outputs(fn.normalize(x.gpu() if device == "gpu" else x, mean=mean, stddev=2.0, axes=[0]))
+    (out,) = pipe.run()
+    assert out.as_cpu().at(0).shape == (2, 0)
+    np.testing.assert_array_equal(out.as_cpu().at(1), (arrays[1] - means[1]) / 2)

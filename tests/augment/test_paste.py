@@ -73,3 +73,15 @@ def test_mistakes_are_named(x: Array, arguments: Any, problem: str) -> None:
 def test_colours_have_the_channels_that_are_given(arguments: Any) -> None:
     with pytest.raises(ArgumentError, match=r"paste: fill_value=.*: expected one number, or one for each of"):
         fn.paste(random_array((4, 5, 3)), ratio=2, **arguments)
+
+
+def test_extents_that_no_float_has() -> None:
+    wide = np.arange(2**24 + 1, dtype=np.uint32).astype(np.uint8).reshape(1, -1, 1)
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(
+            fn.paste(fn.external_source(lambda: [wide], layout="HWC"), ratio=1, fill_value=0, n_channels=1)
+        )
+    (out,) = pipe.run()
+    assert out.at(0).shape == wide.shape
+    assert np.array_equal(out.at(0), wide)

@@ -208,11 +208,11 @@ def test_layouts_lose_the_reduced_axes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"axes": 3}, r"there is no axis 3 in \(2, 3, 4\)"),
-        ({"axes": -4}, "there is no axis -4"),
-        ({"axes": [0, -3]}, "axis 0 is named twice"),
-        ({"axis_names": "HH"}, "axis_names='HH': axis 0 is named twice"),
-        ({"axis_names": "Z"}, "there is no axis 'Z' in the layout 'HWC'"),
+        ({"axes": 3}, r"axes: 3 is no axis of the shape \(2, 3, 4\)"),
+        ({"axes": -4}, "axes: -4 is no axis of the shape"),
+        ({"axes": [0, -3]}, r"axis 0 \(H\) is named twice"),
+        ({"axis_names": "HH"}, r"axis 0 \(H\) is named twice"),
+        ({"axis_names": "Z"}, "the layout 'HWC' has no axis 'Z'"),
     ],
 )
 def test_wrong_axes(arguments: dict[str, Any], problem: str) -> None:

@@ -64,10 +64,10 @@ def run(make: Any, samples: Samples) -> Any:
     ("arguments", "problem"),
     [
         ({"axes": [1]}, r"axis 1 of \(1, 3, 1, 1\) is not of extent 1"),
-        ({"axes": [4]}, "there is no axis 4"),
-        ({"axes": [-5]}, "there is no axis -5"),
-        ({"axes": [0, -4]}, "axis 0 is named twice"),
-        ({"axis_names": "Z"}, "there is no axis 'Z' in the layout 'FHWC'"),
+        ({"axes": [4]}, "axes: 4 is no axis of the shape"),
+        ({"axes": [-5]}, "axes: -5 is no axis of the shape"),
+        ({"axes": [0, -4]}, r"axis 0 \(F\) is named twice"),
+        ({"axis_names": "Z"}, "axis_names: the layout 'FHWC' has no axis 'Z'"),
     ],
 )
 def test_squeeze_names_the_axis_that_it_cannot_take_out(arguments: dict[str, Any], problem: str) -> None:

@@ -117,7 +117,7 @@ def test_memory_that_no_output_shows_is_let_go() -> None:
 def test_a_pipeline_goes_with_its_last_reference() -> None:
     pipe = pipeline(lambda lib: lib.fn.external_source(lambda i: of(i)), prefetch_queue_depth=3)
     pipe.run()
-    executor = weakref.ref(pipe._executor)
+    executor = weakref.ref(pipe._built().executor)
     gc.disable()
     try:
         del pipe

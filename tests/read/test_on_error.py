@@ -171,12 +171,33 @@ def test_readers_side_by_side_stay_in_step(files: list[str]) -> None:
         _, same = fn.readers.file(files=[__file__] * COUNT, name="masks")
         _, other = fn.readers.file(files=[__file__] * 5, name="others")
         pipe.set_outputs(fn.decoders.image(data, on_error="skip"), label, same, other)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         rows = [[o.as_array().ravel().tolist() for o in pipe.run()[1:]] for _ in range(6)]
     for k, numbers in enumerate((GOOD, GOOD, range(5))):
         assert [n for row in rows for n in row[k]] == [numbers[i % len(numbers)] for i in range(12)]
     assert {s.reader for s in pipe.broken_samples()} == {"pictures", "masks"}
+    title, *lines = "\n".join(str(warning.message) for warning in caught).splitlines()
+    assert title == "epoch 0: 4 broken samples skipped:"
+    assert [line.split(":")[0].strip() for line in lines] == [files[i] for i in BROKEN]
+
+
+def test_each_file_is_warned_of_once_whichever_reader_is_ahead(tmp_path: Path) -> None:
+    few, many = [[str(tmp_path / f"{name}{i}") for i in range(count)] for name, count in (("few", 2), ("many", 6))]
+    for name in few + many[:-1]:
+        Path(name).write_text("x")
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None, exec_pipelined=False, exec_async=False)
+    with pipe:
+        pipe.set_outputs(*(fn.readers.file(files=names, on_error="skip")[0] for names in (few, many)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for number in range(16):
+            pipe.run()
+            if number == 1:  # found in an epoch that comes after the one in which the other reader's file is found
+                os.remove(few[1])
+    told = [str(warning.message).splitlines() for warning in caught]
+    assert [title for title, _ in told] == ["epoch 0: 1 broken sample skipped:", "epoch 1: 1 broken sample skipped:"]
+    assert [line.split(":")[0].strip() for _, line in told] == [many[-1], few[1]]
 
 
 def test_pictures_are_decoded_on_a_gpu(files: list[str], software_gpu: dict[str, str]) -> None:

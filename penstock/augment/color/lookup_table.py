@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from penstock import types
-from penstock.op import Op, arg, op
+from penstock.op import arg, op
+from penstock.windows import OldDtypeArgs
 
 _LARGEST_KEY = 65535
 
 
 @op("lookup_table", contract="pixel", devices=("cpu", "gpu"))
-class LookupTable(Op):
+class LookupTable(OldDtypeArgs):
     """Replaces each value by the one that a table has for it.
 
     Where the input is ``keys[i]``, the output is ``values[i]``; of equal keys the last one counts. Whatever is no key
@@ -32,14 +33,10 @@ class LookupTable(Op):
     values = arg([], "What becomes of each key.", kind="numbers")
     default_value = arg(0.0, "What becomes of all other values.")
     dtype = arg(types.FLOAT, "Type of the output.")
-    output_dtype = arg(None, "The old name of `dtype`.", kind="dtype", deprecated="use dtype", to_kernel=False)
 
     def prepare(self) -> None:
+        super().prepare()
         if len(self.keys) != len(self.values):
             raise self.wrong("keys", f"expected as many keys as values, which are {len(self.values)}")
         if any(not 0 <= key <= _LARGEST_KEY for key in self.keys):
             raise self.wrong("keys", f"expected numbers from 0 to {_LARGEST_KEY}")
-        if self.output_dtype is not None:
-            if "dtype" in self.given:
-                raise self.wrong("output_dtype", "cannot be given together with dtype")
-            self.dtype = self.output_dtype

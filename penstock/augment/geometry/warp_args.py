@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from penstock import types
-from penstock.op import Op, arg
+from penstock.op import arg
+from penstock.windows import OldDtypeArgs
 
 WARP_TYPES = (types.UINT8, types.INT16, types.INT32, types.FLOAT)
 
 
-class WarpArgs(Op):
+class WarpArgs(OldDtypeArgs):
     """The size and the type of the output, and what stands between and beyond pixels (kernels/warp_operator.h)."""
 
     tiled = True
@@ -44,9 +45,5 @@ class WarpArgs(Op):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.output_dtype is not None:
-            if "dtype" in self.given:
-                raise self.wrong("output_dtype", "cannot be given together with dtype")
-            self.dtype = self.output_dtype
         if self.size and len(self.size) not in (2, 3):
             raise self.wrong("size", "expected (height, width) or (depth, height, width)")

@@ -1,0 +1,55 @@
+"""The readers of a plan: what they read, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.errors import ArgumentError
+from penstock.graph.node import OpNode
+from penstock.read.base import Reader
+from penstock.read.order import Order
+
+
+class Readers:
+    """By their names, in the order of the plan."""
+
+    def __init__(self, nodes: Iterable[OpNode]):
+        self._nodes = {node.name: node for node in nodes if node.op.fed}
+
+    def order(self, name: str) -> Order:
+        """The order in which a reader reads."""
+        return self._named(name).cursor.order
+
+    def number(self, name: str) -> int:
+        """A reader's place among them."""
+        self._named(name)
+        return list(self._nodes).index(name)
+
+    def meta(self, name: str | None = None) -> dict[str, Any]:
+        """A reader's `Order.reader_meta`; without a name, those of all by their names."""
+        if name is not None:
+            return self.order(name).reader_meta()
+        return {key: self.meta(key) for key in self._nodes}
+
+    def epoch_size(self, name: str | None = None) -> Any:
+        """Samples in the data set of a reader; without a name, of all by their names."""
+        if name is not None:
+            return self.meta(name)["epoch_size_padded"]
+        return {key: self.epoch_size(key) for key in self._nodes}
+
+    def in_step_with(self, name: str) -> list[Order]:
+        """The orders of this reader and of all that read as many samples as it."""
+        size = self._named(name).size()
+        return [reader.cursor.order for reader in map(_reader, self._nodes.values()) if reader.size() == size]
+
+    def _named(self, name: str) -> Reader:
+        if name not in self._nodes:
+            known = ", ".join(self._nodes) or "none"
+            raise ArgumentError(f"there is no reader named {name!r}; there are: {known}")
+        return _reader(self._nodes[name])
+
+
+def _reader(node: OpNode) -> Reader:
+    assert isinstance(node.op, Reader)
+    return node.op

@@ -1,0 +1,141 @@
+"""A pipeline that was built: asks its sources, and starts iterations ahead of those that are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.graph.blame import Blame
+from penstock.optimize.plan import Plan
+from penstock.read.order import LastBatch, Position, check_last_batch
+from penstock.run import affinity, checkpoint
+from penstock.run.checks import check_gpu
+from penstock.run.executor import Executor
+from penstock.run.inputs import Inputs
+from penstock.run.options import Options
+from penstock.run.readers import Readers
+from penstock.run.recording import Call
+from penstock.tensors import TensorListCPU, TensorListGPU
+
+
+class Runner:
+    """A plan's executor, its external sources and its readers. It begins where ``options`` has a checkpoint.
+
+    Attributes:
+        depth: iterations that are prepared ahead, for all parts of the pipeline together.
+    """
+
+    def __init__(self, plan: Plan, options: Options):
+        self.plan = plan
+        self._batch_size, threads = options.sizes()
+        self._seed = options.seed
+        more = _open_readers(plan, self._batch_size, options.seed)
+        device = options.device_id if check_gpu(plan.nodes, options.device_id) else None
+        if device is not None and not any(node.op.external for node in plan.nodes):
+            # One more is read ahead: it goes on as soon as a batch is taken, and does not wait for a busy Python to
+            # schedule it. GPUs make batches in about the time that this can take.
+            more = max(more, 1)
+        self.depth = options.ahead(device is not None)
+        self._most = self.depth + (more if options.depth > 1 else 0)
+        set_affinity = options.given["set_affinity"]
+        self._processors = affinity.choose(threads, device) if set_affinity else None
+        self.executor = Executor(
+            plan,
+            threads=threads,
+            io_threads=threads,
+            depth=self.depth,
+            gpu_depth=options.gpu_depth,
+            device=device,
+            stream_priority=options.given["default_cuda_stream_priority"] or 0,
+            cpus=self._processors.cpus if self._processors else [],
+            seed=options.seed,
+        )
+        self.readers = Readers(plan.nodes)
+        self.inputs: Inputs = self.executor.inputs(self._batch_size)
+        self._ended = False  # a source, so nothing is scheduled before a reset
+        if options.given["checkpoint"] is not None:
+            checkpoint.restore(self.executor, self.inputs, options.given["checkpoint"])
+
+    def fill(self, setup: Callable[[], object]) -> None:
+        """Starts as many iterations as are prepared ahead, as far as there is data; ``setup`` is called before each."""
+        while self.executor.pending() < self._most and self.schedule(setup):
+            pass
+
+    def schedule(self, setup: Callable[[], object]) -> bool:
+        """Starts an iteration; says whether there was data for one."""
+        if self._ended or self.executor.stuck():
+            return False
+        try:
+            with self.executor.recorded(Call.SOURCE):
+                setup()
+                given = self.inputs.take(needed=not self.executor.pending())
+        except StopIteration:
+            self._ended = True
+            return False
+        if given is None:
+            return False
+        return self.executor.schedule(given[0].size if given else self._batch_size, given)
+
+    def take(self, gpu_too: bool) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        """The oldest batch, see `Executor.take`; StopIteration where a source has ended and none is left."""
+        if self._over():
+            raise StopIteration
+        outputs = self.executor.take(gpu_too=gpu_too)
+        self.inputs.forget()
+        return outputs
+
+    def reset(self) -> None:
+        """Throws away what was prepared ahead. At the end of sources, they begin their next epoch."""
+        over = self._over()
+        self.executor.cancel()
+        self._ended = False
+        if over:
+            self.inputs.restart()
+
+    def start_epoch(self, epoch: int) -> None:
+        """Throws away what was prepared ahead; readers and sources begin an epoch."""
+        over = self._over()
+        self.reset()
+        if not over:  # else they just did
+            self.inputs.restart()
+        for cursor in self.executor.cursors:
+            cursor.state = Position(epoch, 0)
+
+    def set_last_batch(self, reader: str, last_batch: str) -> None:
+        """Throws away what was prepared ahead, and sets it for a reader and those in step with it."""
+        value: LastBatch = check_last_batch(last_batch)
+        orders = self.readers.in_step_with(reader)
+        self.reset()
+        for order in orders:
+            order.last_batch = value
+        for cursor in self.executor.cursors:
+            cursor.state = cursor.state  # has the order look anew
+
+    def position(self, reader: str) -> Position:
+        """Where a reader is: the first sample that was not handed out yet."""
+        number = self.readers.number(reader)
+        return Position(*self.executor.position()[0][number])
+
+    def checkpoint(self) -> str:
+        """The state after the last batch that was handed out."""
+        return checkpoint.save(self.executor, self.inputs, self._seed)
+
+    def close(self) -> None:
+        """Stops the threads, and lets others have their processors."""
+        self.executor.close()
+        self._processors = None
+
+    def _over(self) -> bool:
+        return self._ended and not self.executor.pending()
+
+
+def _open_readers(plan: Plan, batch_size: int, seed: int) -> int:
+    """Gives readers their orders; tells how many batches more they want to be ahead."""
+    ahead = 0
+    for node in plan.nodes:
+        if node.op.fed:
+            op: Any = node.op
+            with Blame(op.name, node.location):
+                op.open(batch_size, seed)
+            ahead = max(ahead, op.prefetch_queue_depth - 1)
+    return ahead
