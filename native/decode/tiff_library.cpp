@@ -20,30 +20,11 @@ constexpr CodecLibrary kLibrary{
 TiffApi::TiffApi() {
   void* library = kLibrary.open();
   bool all = true;
-#define PS_TIFF(name) find_symbol(library, "TIFF" #name, name), all = all && name
-  PS_TIFF(ClientOpen);
-  PS_TIFF(Close);
-  PS_TIFF(GetField);
-  PS_TIFF(GetFieldDefaulted);
-  PS_TIFF(SetField);
-  PS_TIFF(IsTiled);
-  PS_TIFF(ScanlineSize64);
-  PS_TIFF(TileRowSize64);
-  PS_TIFF(ComputeTile);
-  PS_TIFF(ComputeStrip);
-  PS_TIFF(ReadEncodedTile);
-  PS_TIFF(ReadEncodedStrip);
-  PS_TIFF(RGBAImageOK);
-  PS_TIFF(ReadRGBAImageOriented);
-  PS_TIFF(SetErrorHandler);
-  PS_TIFF(SetWarningHandler);
+#define PS_TIFF(name) find_symbol(library, "TIFF" #name, name), all = all && name;
+  PS_TIFF_FUNCTIONS(PS_TIFF)
   require(all, kLibrary);
+  PS_TIFF_NEWER_FUNCTIONS(PS_TIFF)
 #if TIFFLIB_VERSION >= 20221213
-  PS_TIFF(ClientOpenExt);
-  PS_TIFF(OpenOptionsAlloc);
-  PS_TIFF(OpenOptionsFree);
-  PS_TIFF(OpenOptionsSetErrorHandlerExtR);
-  PS_TIFF(OpenOptionsSetWarningHandlerExtR);
   if (all) return;
 #endif
 #undef PS_TIFF

@@ -9,33 +9,26 @@
 
 namespace ps {
 
-struct TiffApi {
-#define PS_TIFF(name) decltype(&TIFF##name) name = nullptr
-  PS_TIFF(ClientOpen);
-  PS_TIFF(Close);
-  PS_TIFF(GetField);
-  PS_TIFF(GetFieldDefaulted);
-  PS_TIFF(SetField);
-  PS_TIFF(IsTiled);
-  PS_TIFF(ScanlineSize64);
-  PS_TIFF(TileRowSize64);
-  PS_TIFF(ComputeTile);
-  PS_TIFF(ComputeStrip);
-  PS_TIFF(ReadEncodedTile);
-  PS_TIFF(ReadEncodedStrip);
-  PS_TIFF(RGBAImageOK);
-  PS_TIFF(ReadRGBAImageOriented);
-  PS_TIFF(SetErrorHandler);
-  PS_TIFF(SetWarningHandler);
-#undef PS_TIFF
+// Those that are needed, without their prefix.
+#define PS_TIFF_FUNCTIONS(X)                                                                                        \
+  X(ClientOpen) X(Close) X(GetField) X(GetFieldDefaulted) X(SetField) X(IsTiled) X(ScanlineSize64) X(TileRowSize64) \
+  X(ComputeTile) X(ComputeStrip) X(ReadEncodedTile) X(ReadEncodedStrip) X(RGBAImageOK) X(ReadRGBAImageOriented)     \
+  X(SetErrorHandler) X(SetWarningHandler)
+
+// Since 4.5; without them messages are lost.
 #if TIFFLIB_VERSION >= 20221213
-  // Since 4.5; without them messages are lost.
-  decltype(&TIFFClientOpenExt) ClientOpenExt = nullptr;
-  decltype(&TIFFOpenOptionsAlloc) OpenOptionsAlloc = nullptr;
-  decltype(&TIFFOpenOptionsFree) OpenOptionsFree = nullptr;
-  decltype(&TIFFOpenOptionsSetErrorHandlerExtR) OpenOptionsSetErrorHandlerExtR = nullptr;
-  decltype(&TIFFOpenOptionsSetWarningHandlerExtR) OpenOptionsSetWarningHandlerExtR = nullptr;
+#define PS_TIFF_NEWER_FUNCTIONS(X)                                \
+  X(ClientOpenExt) X(OpenOptionsAlloc) X(OpenOptionsFree)         \
+  X(OpenOptionsSetErrorHandlerExtR) X(OpenOptionsSetWarningHandlerExtR)
+#else
+#define PS_TIFF_NEWER_FUNCTIONS(X)
 #endif
+
+struct TiffApi {
+#define PS_TIFF(name) decltype(&TIFF##name) name = nullptr;
+  PS_TIFF_FUNCTIONS(PS_TIFF)
+  PS_TIFF_NEWER_FUNCTIONS(PS_TIFF)
+#undef PS_TIFF
   static const TiffApi& get();     // throws Error(unsupported) where there is none
 
  private:

@@ -11,6 +11,7 @@ from penstock.graph.node import OpNode
 from penstock.read.broken_samples import BrokenSample, report
 from penstock.run import native
 from penstock.run.program import Program
+from penstock.run.readers import in_step
 
 
 class Broken:
@@ -54,6 +55,11 @@ class Broken:
                 news |= place >= known
         return news
 
+    @property
+    def untold(self) -> bool:
+        """Whether there is anything to warn of, now or at the end of its epoch."""
+        return bool(self._untold)
+
     def warn_of_past(self, epoch: int) -> None:
         """Warns of what was found before an epoch, unless that has been done."""
         past = [s for s in self._untold if s.epoch < epoch]
@@ -66,13 +72,12 @@ class Broken:
     ) -> Iterable[tuple[OpNode, BrokenSample]]:
         node = self._program.nodes[row.node]
         readers = [reader for reader, _ in self._program.readers]
-        concerned = [r for r in readers if r in _ancestors(node)]
-        sizes = {r.op.size() for r in concerned}  # type: ignore[attr-defined]
-        # Readers of as many samples are read side by side, pictures and their masks for example: they stay in step.
+        ancestors = _ancestors(node)
+        concerned = [r for r in readers if r in ancestors]
         error = self._program.exception(row)
         file = getattr(error, "file", None)
         for k, reader in sorted(enumerate(readers), key=lambda r: r[1] not in concerned):
-            if reader.op.size() in sizes:  # type: ignore[attr-defined]
+            if in_step(reader.op, [r.op for r in concerned]):  # type: ignore[arg-type, misc]
                 index, epoch = (int(array[row.sample]) for array in taken[k])
                 yield reader, BrokenSample(reader.name, index, file, epoch, node.op.on_error, error)
 

@@ -256,7 +256,8 @@ class Executor:
             self.recording.samples += one.size
         self._first = one.number + 1
         self._settle()
-        self.broken.warn_of_past(min((state[0] for state in self.position()[0]), default=0))
+        if self.broken.untold:
+            self.broken.warn_of_past(min((state[0] for state in self.position()[0]), default=0))
         return outputs
 
     def _mend(self) -> bool:

@@ -40,14 +40,21 @@ class Readers:
 
     def in_step_with(self, name: str) -> list[Order]:
         """The orders of this reader and of all that read as many samples as it."""
-        size = self._named(name).size()
-        return [reader.cursor.order for reader in map(_reader, self._nodes.values()) if reader.size() == size]
+        some = [self._named(name)]
+        return [reader.cursor.order for reader in map(_reader, self._nodes.values()) if in_step(reader, some)]
 
     def _named(self, name: str) -> Reader:
         if name not in self._nodes:
             known = ", ".join(self._nodes) or "none"
             raise ArgumentError(f"there is no reader named {name!r}; there are: {known}")
         return _reader(self._nodes[name])
+
+
+def in_step(reader: Reader, some: Iterable[Reader]) -> bool:
+    """Whether a reader is one of these, or read side by side with one, pictures and their masks for example: those have
+    as many samples.
+    """
+    return reader.size() in {one.size() for one in some}
 
 
 def _reader(node: OpNode) -> Reader:
