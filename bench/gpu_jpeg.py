@@ -1,15 +1,13 @@
 """Times JPEG decoding on a GPU by engine: ``python -m bench.gpu_jpeg``, where PyTorch and a GPU are.
 
-Whole photographs from files in the page cache to RGB in the GPU's memory, by kernels of our own (PENSTOCK_JPEG=cuda)
-and by nvJPEG. The profiler of PyTorch tells how long each of our kernels ran.
+Whole photographs from files in the page cache to RGB in the GPU's memory, by kernels of our own and by nvJPEG. The
+profiler of PyTorch tells how long each of our kernels ran.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from ctypes import byref, c_int64
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +16,20 @@ from torch.profiler import ProfilerActivity, profile
 
 from bench.photos import SETS, describe, photos
 from penstock import fn, pipeline_def
-from penstock.run import native
 
 # In the order in which they run (native/gpu/cuda_jpeg.cpp), if no picture of a batch is too small for one of them.
 KERNELS = (
-    "tables", "count", "place", "unstuff", "synchronize", "join", "join in order", "sum", "write", "dc", "transform",
+    "tables", "count", "unstuff", "synchronize", "join", "settle", "write", "dc", "transform",
     "pixels",
 )  # fmt: skip
 
 
 @pipeline_def(device_id=0, seed=1)
-def decoding(root: Path, load: float) -> Any:
+def decoding(root: Path, engine: str, load: float) -> Any:
     files, _ = fn.readers.file(file_root=str(root), random_shuffle=True)
-    return fn.decoders.image(files, device="mixed", hw_decoder_load=load, jpeg_fancy_upsampling=True)
+    return fn.decoders.image(
+        files, device="mixed", jpeg_engine=engine, hw_decoder_load=load, jpeg_fancy_upsampling=True
+    )
 
 
 def rate(pipe: Any, batches: int, size: int) -> float:
@@ -58,12 +57,6 @@ def kernel_times(pipe: Any, batches: int) -> list[float]:
     return [e.device_time_total for e in sorted(ours, key=lambda e: e.time_range.start)]
 
 
-def refused() -> str:
-    given, left = c_int64(), c_int64()
-    native.quick().ps_gpu_jpegs(byref(given), byref(left))
-    return f"{left.value} of {given.value} files left to the CPU"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--photos", default="420", choices=SETS)
@@ -77,9 +70,9 @@ def main() -> None:
     root = photos(options.photos, options.count)
     print(f"{torch.cuda.get_device_name()}: {describe(root)}, batches of {options.batch}, {options.threads} threads")
     more: dict[str, Any] = dict(batch_size=options.batch, num_threads=options.threads, prefetch_queue_depth=3)
-    os.environ["PENSTOCK_JPEG"] = "cuda"
-    with decoding(root, 1.0, **more) as pipe:
-        print(f"{'cuda':14}{rate(pipe, options.batches, options.batch):10.0f} images/s; {refused()}")
+    with decoding(root, "cuda", 1.0, **more) as pipe:
+        print(f"{'cuda':14}{rate(pipe, options.batches, options.batch):10.0f} images/s")
+        print("\n".join(line for line in pipe.explain().splitlines() if "so far" in line))
         times = kernel_times(pipe, options.batches)
     pipe.close()
     for k, name in enumerate(KERNELS):
@@ -88,9 +81,8 @@ def main() -> None:
             print(f"  {name:14}{own[len(own) // 2]:10.1f} us a batch")
     if len(times) % len(KERNELS):
         print(f"  {sum(times) / options.batches:.1f} us a batch in {len(times)} launches")
-    del os.environ["PENSTOCK_JPEG"]
     for load in options.loads:
-        with decoding(root, load, **more) as pipe:
+        with decoding(root, "hardware", load, **more) as pipe:
             print(f"{f'nvJPEG {load}':14}{rate(pipe, options.batches, options.batch):10.0f} images/s")
         pipe.close()
 

@@ -1,11 +1,13 @@
 // The C ABI's part for GPUs.
+#include <algorithm>
 #include <cstring>
 
+#include "abi_executor.h"
 #include "abi_guard.h"
 #include "core/range.h"
-#include "gpu/cuda_jpeg.h"
 #include "gpu/kernel.h"
 #include "gpu/libraries.h"
+#include "gpu/operator.h"
 #include "penstock.h"
 
 using namespace ps;
@@ -40,9 +42,21 @@ int ps_gpu_describe(int number, ps_gpu_info* info) {
   });
 }
 
-void ps_gpu_jpegs(int64_t* given, int64_t* left) {
-  const gpu::CudaJpeg::Counts counts = gpu::CudaJpeg::counts();
-  *given = counts.given, *left = counts.left;
+int ps_executor_decoder_stats(ps_executor* e, int64_t* rows, int max_rows) {
+  const auto& nodes = e->executor->plan().nodes;
+  for (int i = 0; i < std::min(int(nodes.size()), max_rows); i++) {
+    int64_t* row = rows + i * PS_DECODER_STATS;
+    std::fill_n(row, PS_DECODER_STATS, 0);
+    const auto* op = dynamic_cast<const GpuOperator*>(nodes[size_t(i)].op.get());
+    const gpu::DecodeCounts* counts = op ? op->decode_counts() : nullptr;
+    if (!counts) continue;
+    for (const auto& by : counts->by) {
+      *row++ = by.files;
+      *row++ = by.bytes;
+    }
+    *row = counts->refused;
+  }
+  return int(nodes.size());
 }
 
 int ps_gpu_release_unused(int number) {

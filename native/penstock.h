@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 5
+#define PS_ABI_VERSION 6
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -104,6 +104,11 @@ PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
+/* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, the CPU, kernels
+ * of our own, nvJPEG and nvImageCodec have decoded; and how many of the CPU's the GPU was given first, and refused.
+ * Returns how many rows there are. */
+#define PS_DECODER_STATS 9
+PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
 /* For profiles. While recording, threads note what they do: when, on which batch, and what for (Trace in run/trace.h).
  * Spans are handed out once each, to one caller at a time; those that found no room are lost, and counted. */
@@ -139,8 +144,6 @@ typedef struct {
 } ps_gpu_info;
 PS_API int ps_gpu_describe(int device, ps_gpu_info*);
 PS_API int ps_gpu_release_unused(int device); /* -1: of all that were used so far; waits */
-/* JPEG files that kernels of our own were given by this process, and how many of them they left to the CPU. */
-PS_API void ps_gpu_jpegs(int64_t* given, int64_t* left);
 PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes);
 /* Where a library of CUDA's lies, such as "nvjpeg"; others are looked for where the system has them. */
 PS_API int ps_gpu_set_library(const char* name, const char* path);

@@ -14,6 +14,7 @@ from penstock.optimize.plan import Where
 from penstock.pipeline_def import pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
+from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
 from penstock.run.checks import OutputCheck, check_names, output_node
 from penstock.run.dot import write_dot
@@ -320,11 +321,13 @@ class Pipeline(Serializable):
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
 
+        Of decoders with ``device="mixed"`` it says what decodes JPEG, and why, and how many files each engine has had.
+
         With ``source=True`` the sources of the GPU's kernels follow, as the compiler gets them. They are made for the
         types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
         """
         runner = self._built()
-        text = explain(runner.plan)
+        text = explain(runner.plan, decoders.notes(runner.executor))
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
         if not runner.executor.kernels():

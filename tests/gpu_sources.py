@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -85,8 +84,6 @@ def decoders(folder: Path) -> None:
         files, _ = fn.readers.file(file_root=str(folder / "photographs"))
         return normalized(fn.resize(fn.decoders.image(files, device="mixed"), size=50))
 
-    attempt(run, make)
-    os.environ["PENSTOCK_JPEG"] = "cuda"
     attempt(run, make)
 
 

@@ -20,6 +20,7 @@ from penstock import Pipeline, errors, fn, pipeline_def, types
 from penstock.insight.figures import Figures, Work
 from penstock.insight.verdict import judge
 from penstock.optimize.plan import Where
+from penstock.run.decoders import Decoded
 from penstock.run.recording import SPAN, Did
 
 BATCH = 8
@@ -281,5 +282,8 @@ def test_advice_follows_from_the_figures() -> None:
     assert "processors" not in judge(figures(0.95), 1, True).advice
     assert "mixed" in judge(figures(0.95), 1, False).advice
     assert "prefetch_queue_depth" in judge(figures(0.3), 8, False).advice
+    mixed = figures(0.95)
+    mixed.decoded = {"a": Decoded("decoders.image", {"cpu": 25, "cuda": 60, "nvimagecodec": 15}, {})}
+    assert "The CPU decoded 25 % of the files" in judge(mixed, 1, True).advice
     python = Figures(10.0, 20, 100, 1, 1, work, {}, {"cpu": 0.1}, {"python": 8.0})
     assert judge(python, 8, False).bottleneck == "python"

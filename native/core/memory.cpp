@@ -220,14 +220,26 @@ void Pool::release_unused() {
 
 void* Arena::take(size_t bytes) {
   bytes = (bytes + kRowSlack + 63) / 64 * 64;
-  if (blocks_.empty() || used_ + bytes > blocks_.back()->capacity()) {
-    constexpr size_t block = size_t(1) << 20;
-    blocks_.push_back(pool_->take(std::max(bytes, block)));
-    used_ = 0;
-  }
+  if (blocks_.empty() || used_ + bytes > blocks_.back()->capacity()) add_block(bytes);
   void* p = blocks_.back()->data() + used_;
   used_ += bytes;
+  taken_ += bytes;
   return p;
+}
+
+void Arena::add_block(size_t bytes) {
+  constexpr size_t usual = size_t(1) << 20;
+  bytes = std::max(bytes, usual);
+  used_ = 0;
+  if (blocks_.empty() && expected_ > bytes) {
+    try {
+      blocks_.push_back(pool_->take(expected_));
+      return;
+    } catch (const Error& e) {
+      if (e.kind != ErrorKind::memory) throw;      // smaller ones may do
+    }
+  }
+  blocks_.push_back(pool_->take(bytes));
 }
 
 void Arena::clear() {
@@ -238,7 +250,7 @@ void Arena::clear() {
     blocks_.clear();
     blocks_.push_back(keep);
   }
-  used_ = 0;
+  used_ = taken_ = 0;
 }
 
 }  // namespace ps

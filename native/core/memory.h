@@ -101,15 +101,20 @@ class Pool : public std::enable_shared_from_this<Pool> {
 // Memory handed out piece by piece and given back all at once.
 class Arena {
  public:
-  explicit Arena(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
+  // `expected`: so much is likely to be taken in all. It comes from one block then, if there is one of that size.
+  explicit Arena(std::shared_ptr<Pool> pool, size_t expected = 0) : pool_(std::move(pool)), expected_(expected) {}
   void* take(size_t bytes);
   void clear();                       // keeps the largest block for the next use
   void add_fence(const FenceRef& fence) { for (auto& b : blocks_) b->add_fence(fence); }
+  const std::vector<BufferRef>& blocks() const { return blocks_; }
+  size_t taken() const { return taken_; }   // bytes since it was empty
 
  private:
+  void add_block(size_t bytes);
   std::shared_ptr<Pool> pool_;
   std::vector<BufferRef> blocks_;
   size_t used_ = 0;                   // of the last block
+  size_t expected_, taken_ = 0;
 };
 
 }  // namespace ps

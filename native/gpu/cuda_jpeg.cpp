@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <numeric>
 
 #include "core/error.h"
 #include "gpu/cuda_jpeg_plan.h"
 #include "gpu/kernel.h"
 #include "gpu/recorder.h"
+#include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_huffman.h"
+#include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
 #include "kernels/device/jpeg_unstuff.h"
@@ -23,23 +26,25 @@ using device::JpegStatus;
 // Of what is decoded at a time: coefficients and planes are several times as large as pictures.
 constexpr int64_t kMemory = int64_t(1) << 30;
 
-std::string source(const char* header, const char* function) {
-  return std::string("#include \"kernels/device/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ")\n";
+std::string source(const char* header, const char* function, int blocks = 1) {
+  return std::string("#include \"kernels/device/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ", " +
+         std::to_string(blocks) + ")\n";
 }
 
 const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source("jpeg_unstuff", "jpeg_count"),
-                  kPlace = source("jpeg_unstuff", "jpeg_place"), kUnstuff = source("jpeg_unstuff", "jpeg_unstuff"),
-                  kSynchronize = source("jpeg_synchronize", "jpeg_synchronize"),
+                  kUnstuff = source("jpeg_unstuff", "jpeg_unstuff"),
+                  kSynchronize = source("jpeg_synchronize", "jpeg_synchronize", 6),
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
-                  kJoinInOrder = source("jpeg_synchronize", "jpeg_join_in_order"),
-                  kSum = source("jpeg_synchronize", "jpeg_sum"), kWrite = source("jpeg_coefficients", "jpeg_write"),
-                  kDc = source("jpeg_dc", "jpeg_dc"), kTransform = source("jpeg_transform", "jpeg_transform"),
-                  kPixels = source("jpeg_pixels", "jpeg_pixels");
+                  kSettle = source("jpeg_synchronize", "jpeg_settle"),
+                  kWrite = source("jpeg_coefficients", "jpeg_write", 5),
+                  kDc = source("jpeg_dc", "jpeg_dc"),
+                  kTransform = source("jpeg_transform", "jpeg_transform", 5),
+                  kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
 // Pictures that are decoded together: all kernels run once for all of them.
 class Group {
  public:
-  explicit Group(Recorder& r) : r_(r) {}
+  explicit Group(Recorder& r) : r_(r) { plans_.clear(); }
 
   // `file`: where it is on the GPU.
   void add(const CudaJpeg::Item& item, const uint8_t* file, const DecodeOptions& options) {
@@ -52,41 +57,42 @@ class Group {
   // Up to where it is known which pictures can be decoded.
   void decode_scans(JpegStatus* status) {
     const device::JpegTable* tables = make_tables();
+    divide();
     give_memory(status);
     for (size_t i = 0; i < plans_.size(); i++)
-      for (size_t k = 0; k < plans_[i].tables.size(); k++) pictures_[i].table[k] = tables + plans_[i].tables[k];
-    there_ = static_cast<const JpegPicture*>(r_.constant(pictures_.data(), pictures_.size() * sizeof(JpegPicture)));
-    constexpr int totals = device::kJpegThreads * 8, huffman = sizeof(device::JpegTables);
+      for (int k = 0; k < plans_[i].table_count; k++) pictures_[i].table[k] = tables + plans_[i].tables[k];
+    const size_t bytes = plans_.size() * sizeof(JpegPicture);
+    there_ = static_cast<JpegPicture*>(r_.scratch(bytes));
+    r_.copy_to_device(there_, pictures_, bytes);
     const auto pieces = [](const JpegPlan& p) { return int(p.picture.pieces); };
-    const auto sequences = [](const JpegPlan& p) { return p.sequences(); };
-    const auto seams = [](const JpegPlan& p) { return (p.sequences() + device::kJpegSeams - 2) / device::kJpegSeams; };
-    const auto one = [](const JpegPlan&) { return 1; };
+    constexpr int scan_threads = device::kJpegScanThreads;
     launch(kCount, pieces, sizeof(device::JpegUnstuffMemory));
-    launch(kPlace, one, totals);
     launch(kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
-    launch(kSynchronize, sequences, sizeof(device::JpegSynchronizeMemory));
-    launch(kJoin, seams, huffman);
-    launch(kJoinInOrder, [](const JpegPlan& p) { return int(p.sequences() > 1); }, huffman);
-    launch(kSum, one, totals);
-    launch(kWrite, sequences, huffman);
-    launch(kDc, [](const JpegPlan& p) { return int(p.picture.components); }, totals);
+    launch(kSynchronize, [](const JpegPlan& p) { return p.group_blocks(); }, sizeof(device::JpegTables), scan_threads);
+    launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); }, sizeof(device::JpegJoinMemory));
+    launch(kSettle, [](const JpegPlan&) { return 1; }, sizeof(device::JpegSettleMemory));
+    launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); }, sizeof(device::JpegWriteMemory), scan_threads);
+    constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
+    launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
   }
 
   void make_pixels() {
     launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
     launch(kPixels, [](const JpegPlan& p) {
-      const auto tiles = [](int64_t n, int tile) { return int((n + tile - 1) / tile); };
-      return tiles(p.picture.width, device::kJpegTileWidth) * tiles(p.picture.height, device::kJpegTileHeight);
-    }, 0);
+      const device::JpegTiles tiles(p.picture);
+      return tiles.across * tiles.down;
+    }, sizeof(device::JpegPixelsMemory));
   }
 
  private:
-  template <class Blocks> void launch(const std::string& kernel, Blocks blocks_of, int shared) {
+  template <class Blocks> void launch(const std::string& kernel, Blocks blocks_of, int shared,
+                                       int threads = device::kJpegThreads) {
     std::vector<int> blocks;
+    blocks.reserve(plans_.size());
     for (const JpegPlan& p : plans_) blocks.push_back(blocks_of(p));
     const device::JpegJob job{there_, 0};
     const auto* bytes = reinterpret_cast<const uint8_t*>(&job);
-    r_.launch(kernel, blocks, {bytes, bytes + sizeof job}, 0, device::kJpegThreads, shared);
+    r_.launch(kernel, blocks, {bytes, bytes + sizeof job}, 0, threads, shared);
   }
 
   const device::JpegTable* make_tables() {
@@ -99,47 +105,95 @@ class Group {
     return job.tables;
   }
 
+  // A part for each thread that a GPU can hold at the same time. The more parts are in a group, the less each thread
+  // has to pass over before it is in step. That takes long where an MCU has many blocks.
+  void divide() {
+    constexpr int64_t threads = 131072, step = 256;
+    int64_t bits = 0;
+    for (const JpegPlan& p : plans_) bits += p.scan_bits();
+    const int64_t each = (bits / threads + step - 1) / step * step;
+    auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(4096))), group = 2u;
+    if (const char* x = std::getenv("PENSTOCK_X_PART")) part = uint32_t(std::atoi(x));
+    if (const char* x = std::getenv("PENSTOCK_X_GROUP")) group = uint32_t(std::atoi(x));
+    for (JpegPlan& p : plans_) {
+      uint32_t guess = p.picture.blocks_in_mcu == 1 ? 256 : p.picture.blocks_in_mcu <= 3 ? 512 : 1024;
+      if (const char* x = std::getenv("PENSTOCK_X_PREROLL")) guess = uint32_t(std::atoi(x));
+      p.divide(part, group, guess);
+    }
+  }
+
   void give_memory(JpegStatus* status) {
-    MemoryLayout zeros, others;
-    for (const JpegPlan& p : plans_) pictures_.push_back(p.picture);
+    MemoryLayout layout;
+    layout.expect(plans_.size() * 18);
+    pictures_ = static_cast<JpegPicture*>(r_.pinned(plans_.size() * sizeof(JpegPicture)));
     for (size_t i = 0; i < plans_.size(); i++) {
       const JpegPlan& plan = plans_[i];
-      JpegPicture& p = pictures_[i];
+      JpegPicture& p = *new (pictures_ + i) JpegPicture(plan.picture);
       p.status = status + i;
-      zeros.add(p.coefficients, plan.coefficients / 2);
-      others.add(p.data, plan.data);
-      others.add(p.piece, p.pieces);
-      others.add(p.segment, int64_t(p.segments) + 1);
-      others.add(p.part, p.parts);
-      others.add(p.sum, p.parts);
+      layout.add(p.coefficients, plan.coefficients / 2);
+      layout.add(p.data, plan.data);
+      layout.add(p.piece, p.pieces);
+      layout.add(p.segment, int64_t(p.segments) + 1);
+      layout.add(p.entry, p.parts);
+      layout.add(p.part, p.parts);
+      layout.add(p.seam, p.parts);
+      layout.add(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
+      layout.add(p.sum, p.parts);
       for (int k = 0; k < p.components; k++) {
-        others.add(p.component[k].dc, plan.dc[k] / 2);
-        others.add(p.component[k].plane, plan.plane[k]);
+        layout.add(p.component[k].differences, plan.dc[k] / 2);
+        layout.add(p.component[k].dc, plan.dc[k] / 2);
+        layout.add(p.component[k].plane, plan.plane[k]);
       }
     }
-    void* coefficients = r_.scratch(size_t(zeros.bytes()));
-    zeros.put(coefficients);
-    others.put(r_.scratch(size_t(others.bytes())));
-    r_.fill_bytes(coefficients, 0, size_t(zeros.bytes()));
+    layout.put(r_.scratch(size_t(layout.bytes())));
   }
 
   Recorder& r_;
   JpegTablePool pool_;
-  std::vector<JpegPlan> plans_;
+  // One group at a time: the system's pages would be faulted in anew for each.
+  static inline thread_local std::vector<JpegPlan> plans_;
   int64_t bytes_ = 0;
-  std::vector<JpegPicture> pictures_;
-  const JpegPicture* there_ = nullptr;       // the same on the GPU
+  JpegPicture* pictures_ = nullptr;          // in pinned memory
+  JpegPicture* there_ = nullptr;             // the same on the GPU
 };
 
 std::atomic<int64_t> files_given{0}, files_left{0};
+
+struct FileCopy {
+  const uint8_t *begin, *end;
+  uint8_t* to = nullptr;
+};
+
+// One copy of the files that lie in this block, with what is between them, if that is little. Kernels need files at
+// multiples of 16.
+void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, std::vector<FileCopy>& copies,
+                std::vector<size_t>& copy_of) {
+  constexpr uintptr_t align = 16;
+  constexpr size_t between = 4096;                 // bytes for each file
+  const uint8_t *first = block.data(), *last = first + block.capacity();
+  const auto fits = [&](const CudaJpeg::Item& i) {
+    return i.data >= first && i.data + i.size <= last && reinterpret_cast<uintptr_t>(i.data) % align == 0;
+  };
+  FileCopy c{last, first};
+  size_t bytes = 0;
+  for (const CudaJpeg::Item& i : items) {
+    if (!fits(i)) continue;
+    c.begin = std::min(c.begin, i.data), c.end = std::max(c.end, i.data + i.size);
+    bytes += i.size + between;
+  }
+  if (c.begin >= c.end || size_t(c.end - c.begin) > bytes) return;
+  for (size_t k = 0; k < items.size(); k++)
+    if (fits(items[k])) copy_of[k] = copies.size();
+  copies.push_back(c);
+}
 
 }  // namespace
 
 CudaJpeg::Counts CudaJpeg::counts() { return {files_given, files_left}; }
 
 const std::vector<std::string>& CudaJpeg::sources() {
-  static const std::vector<std::string> all = {kTables, kCount, kPlace, kUnstuff, kSynchronize, kJoin,
-                                               kJoinInOrder, kSum, kWrite, kDc, kTransform, kPixels};
+  static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
+                                               kSettle, kWrite, kDc, kTransform, kPixels};
   return all;
 }
 
@@ -148,20 +202,30 @@ CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options) : options_(opti
 }
 
 // In a stream of its own, so that one batch is copied while the kernels work on the one before.
-BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, std::vector<uint8_t*>& to) const {
+BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
+                               std::vector<uint8_t*>& to) const {
+  std::vector<FileCopy> copies;
+  std::vector<size_t> copy_of(items.size(), SIZE_MAX);
+  for (const BufferRef& block : blocks) join_files(items, *block, copies, copy_of);
+  for (size_t i = 0; i < items.size(); i++) {
+    if (copy_of[i] != SIZE_MAX) continue;
+    copy_of[i] = copies.size();
+    copies.push_back({items[i].data, items[i].data + items[i].size});
+  }
   MemoryLayout layout;
-  to.resize(items.size());
-  for (size_t i = 0; i < items.size(); i++) layout.add(to[i], int64_t(items[i].size));
+  for (FileCopy& c : copies) layout.add(c.to, c.end - c.begin);
   const BufferRef memory = device.memory()->take(size_t(layout.bytes()), copies_);
   layout.put(memory->data());
-  for (size_t i = 0; i < items.size(); i++)
-    check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(to[i]), items[i].data, items[i].size, copies_),
+  for (const FileCopy& c : copies)
+    check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(c.to), c.begin, size_t(c.end - c.begin), copies_),
           "cuMemcpyHtoDAsync");
+  to.resize(items.size());
+  for (size_t i = 0; i < items.size(); i++) to[i] = copies[copy_of[i]].to + (items[i].data - copies[copy_of[i]].begin);
   return memory;
 }
 
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
-                                                  CUstream stream) const {
+                                                  const std::vector<BufferRef>& blocks, CUstream stream) const {
   auto flight = std::make_shared<Flight>();
   files_given += int64_t(items.size());
   flight->order_.resize(items.size());
@@ -175,7 +239,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   try {
     status = device.memory()->take(status_bytes, stream);
     flight->status_ = device.pinned()->take(status_bytes);
-    memory = copy_files(device, items, files);
+    memory = copy_files(device, items, blocks, files);
     Event(&device, copies_).wait_in(stream);
     for (size_t next = 0; next < items.size();) {
       Recorder r(&device, stream, stream, stream);

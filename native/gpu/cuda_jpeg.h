@@ -40,8 +40,10 @@ class CudaJpeg {
     BufferRef status_;                       // in pinned memory
     EventRef known_;                         // when it is there
   };
-  // Puts the decoding of a batch into the stream, and waits for nothing.
-  std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, CUstream stream) const;
+  // Puts the decoding of a batch into the stream, and waits for nothing. Files that lie in one of the blocks, which are
+  // pinned, go over in one copy.
+  std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
+                                CUstream stream) const;
 
   static const std::vector<std::string>& sources();   // of its kernels
   struct Counts {
@@ -50,7 +52,8 @@ class CudaJpeg {
   static Counts counts();                    // of this process so far
 
  private:
-  BufferRef copy_files(Device& device, const std::vector<Item>& items, std::vector<uint8_t*>& to) const;
+  BufferRef copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
+                       std::vector<uint8_t*>& to) const;
   DecodeOptions options_;
   Stream copies_;
 };

@@ -1,9 +1,9 @@
 #include "gpu/cuda_jpeg_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <set>
 
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/zigzag.h"
@@ -15,7 +15,14 @@ using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
 constexpr int64_t kLargestPicture = int64_t(4) << 30;     // bytes of coefficients
-constexpr int64_t kReadBehind = 64;                       // bytes that decoders may look at
+constexpr int64_t kReadBehind = 320;                      // bytes that decoders may look at: blocks have up to 248
+
+// By number in the file's order.
+constexpr auto kPlaces = [] {
+  std::array<uint8_t, 64> places{};
+  for (size_t k = 0; k < 64; k++) places[k] = uint8_t(jpeg::kZigzag[k] % 8 * 8 + jpeg::kZigzag[k] / 8);
+  return places;
+}();
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -25,10 +32,33 @@ int64_t blocks_of(const jpeg::Header& h) {
   return in_mcu * h.mcus_per_row() * h.mcu_rows();
 }
 
-std::string key_of(const jpeg::HuffmanSpec& spec, bool is_dc) {
-  std::string key(1, char(is_dc));
-  key.append(reinterpret_cast<const char*>(spec.counts), sizeof spec.counts);
-  return key.append(reinterpret_cast<const char*>(spec.symbols), size_t(spec.size));
+// `a` is a table of either kind: as a file states it, or one for the GPU.
+template <class Table> bool same(const Table& a, const jpeg::HuffmanSpec& b) {
+  return !std::memcmp(a.counts, b.counts, sizeof b.counts) && !std::memcmp(a.symbols, b.symbols, size_t(b.size));
+}
+
+uint64_t hash_bytes(const uint8_t* bytes, size_t n, uint64_t hash) {
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    if (i + 8 <= n) std::memcpy(&word, bytes + i, 8);
+    else std::memcpy(&word, bytes + i, n - i);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+// How many tables decode the components' values of one kind.
+int count_tables(const jpeg::Header& h, const jpeg::HuffmanSpec* tables, int jpeg::Component::* number) {
+  int count = 0;
+  for (int i = 0; i < h.components; i++) {
+    bool is_new = true;
+    for (int k = 0; k < i && is_new; k++)
+      is_new = h.component[i].*number != h.component[k].*number &&
+               !same(tables[h.component[k].*number], tables[h.component[i].*number]);
+    count += is_new;
+  }
+  return count;
 }
 
 // Component `number`: what the window needs of it, as jpeg::Plane finds it for the CPU.
@@ -38,6 +68,7 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
   const int fx = h.h_max / from.h, fy = h.v_max / from.v;
   c.width = from.width, c.height = from.height;
   c.h = from.h, c.v = from.v, c.blocks = from.h * from.v;
+  c.by_h = device::Divisor(uint64_t(c.h)), c.by_v = device::Divisor(uint64_t(c.v));
   c.shift_x = std::countr_zero(unsigned(fx)), c.shift_y = std::countr_zero(unsigned(fy));
   const bool by2 = fx <= 2 && fy <= 2, wide = from.width > 2;
   c.filter_x = fancy && by2 && fx == 2 && wide;
@@ -50,6 +81,7 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
   plane.start(h, number, stored, true, fancy);
   c.column = plane.block_columns.begin, c.columns = plane.block_columns.end - plane.block_columns.begin;
   c.row = plane.block_rows.begin, c.rows = plane.block_rows.end - plane.block_rows.begin;
+  c.by_columns = device::Divisor(uint64_t(c.columns));
   c.first_tile = plan.tiles;
   plan.tiles += int(ceil_div(int64_t(c.columns) * c.rows, device::kJpegTileBlocks));
   plan.plane[number] = int64_t(c.columns) * c.rows * 64;
@@ -67,14 +99,14 @@ void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
   JpegPicture& p = plan.picture;
   const auto table = [&](const jpeg::HuffmanSpec& spec, bool is_dc) {
     const int number = pool.number(spec, is_dc);
-    const auto found = std::find(plan.tables.begin(), plan.tables.end(), number);
-    const auto at = uint8_t(found - plan.tables.begin());
-    if (found == plan.tables.end()) plan.tables.push_back(number);
-    return at;
+    const int at = int(std::find(plan.tables, plan.tables + plan.table_count, number) - plan.tables);
+    if (at == plan.table_count) plan.tables[plan.table_count++] = number;
+    return uint8_t(at);
   };
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     const uint8_t dc = table(h.dc[c.dc], true), ac = table(h.ac[c.ac], false);
+    p.component[i].slot = p.kept_in_mcu;
     for (int k = 0; k < c.h * c.v; k++) {
       const int b = p.blocks_in_mcu++;
       p.dc_table[b] = dc, p.ac_table[b] = ac;
@@ -82,41 +114,73 @@ void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
       p.slot[b] = int8_t(p.component[i].columns ? p.kept_in_mcu++ : -1);
     }
   }
-  for (size_t k = 0; k < 64; k++) p.place[k] = uint8_t(jpeg::kZigzag[k] % 8 * 8 + jpeg::kZigzag[k] / 8);
+  std::memcpy(p.place, kPlaces.data(), sizeof p.place);
 }
 
 }  // namespace
 
 int JpegTablePool::number(const jpeg::HuffmanSpec& spec, bool is_dc) {
-  const auto [entry, is_new] = known_.try_emplace(key_of(spec, is_dc), int(codes_.size()));
-  if (is_new) {
-    device::JpegCodes& c = codes_.emplace_back();
-    std::memcpy(c.counts, spec.counts, sizeof c.counts);
-    std::memcpy(c.symbols, spec.symbols, sizeof c.symbols);
-    c.is_dc = is_dc;
+  if (slots_.size() < 2 * (codes_.size() + 1)) make_room();
+  const uint64_t key = hash_bytes(spec.symbols, size_t(spec.size), hash_bytes(spec.counts, sizeof spec.counts, is_dc));
+  size_t at = key % slots_.size();
+  for (; slots_[at] >= 0; at = (at + 1) % slots_.size()) {
+    const auto number = size_t(slots_[at]);
+    const device::JpegCodes& known = codes_[number];
+    if (keys_[number] == key && known.is_dc == uint32_t(is_dc) && same(known, spec)) return slots_[at];
   }
-  return entry->second;
+  slots_[at] = int(codes_.size());
+  keys_.push_back(key);
+  device::JpegCodes& c = codes_.emplace_back();
+  std::memcpy(c.counts, spec.counts, sizeof c.counts);
+  std::memcpy(c.symbols, spec.symbols, sizeof c.symbols);
+  c.is_dc = is_dc;
+  return slots_[at];
+}
+
+void JpegTablePool::make_room() {
+  slots_.assign(std::max(size_t(64), 2 * slots_.size()), -1);
+  for (size_t i = 0; i < keys_.size(); i++) {
+    size_t at = keys_[i] % slots_.size();
+    while (slots_[at] >= 0) at = (at + 1) % slots_.size();
+    slots_[at] = int(i);
+  }
 }
 
 int64_t JpegPlan::bytes() const {
   int64_t sum = coefficients + 2 * data;
-  for (int i = 0; i < 3; i++) sum += dc[i] + plane[i];
+  for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
 
-int JpegPlan::sequences() const { return int(ceil_div(picture.parts, device::kJpegParts)); }
+int64_t JpegPlan::scan_bits() const { return int64_t(picture.end - picture.scan) * 8; }
+
+void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
+  picture.part_bits = part_bits, picture.group = group, picture.guess_bits = guess_bits;
+  picture.parts = uint32_t(ceil_div(scan_bits(), part_bits));
+}
+
+int JpegPlan::group_blocks() const {
+  return int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
+}
+int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegScanThreads)); }
+int JpegPlan::seam_blocks() const { return int(ceil_div(picture.parts, device::kJpegSeams)); }
+int JpegPlan::sum_blocks() const {
+  int64_t blocks = 0;
+  for (int k = 0; k < picture.components; k++)
+    blocks += ceil_div(int64_t(picture.blocks / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
+                       device::kJpegSums);
+  return int(blocks);
+}
 
 bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
   if (!h.supported || h.scan >= size || int64_t(size) > kLargestFile) return false;
   if (blocks_of(h) * 128 > kLargestPicture) return false;
-  std::set<std::string> tables;
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
-    tables.insert(key_of(h.dc[c.dc], true));
-    tables.insert(key_of(h.ac[c.ac], false));
   }
-  return tables.size() <= device::kJpegTables;
+  return count_tables(h, h.dc, &jpeg::Component::dc) + count_tables(h, h.ac, &jpeg::Component::ac) <=
+         device::kJpegTables;
 }
 
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
@@ -130,7 +194,6 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   const int64_t interval = h.restart_interval ? h.restart_interval : mcus;
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
-  p.parts = uint32_t(ceil_div(scan * 8, device::kJpegPartBits));
   plan.data = scan + kReadBehind;
 
   const Orientation orientation(item.orientation);

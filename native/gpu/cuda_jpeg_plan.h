@@ -1,8 +1,6 @@
 // What the kernels of penstock/kernels/device/jpeg.h are told of a picture.
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "gpu/cuda_jpeg.h"
@@ -17,20 +15,27 @@ class JpegTablePool {
   const std::vector<device::JpegCodes>& codes() const { return codes_; }
 
  private:
-  std::map<std::string, int> known_;
+  void make_room();
   std::vector<device::JpegCodes> codes_;
+  std::vector<uint64_t> keys_;               // hashes, one for each
+  std::vector<int> slots_;                   // by hash, from there on: numbers, or -1
 };
 
 struct JpegPlan {
   device::JpegPicture picture{};             // without addresses
-  std::vector<int> tables;                   // their numbers in the pool
+  int tables[device::kJpegTables] = {};      // their numbers in the pool
+  int table_count = 0;
   int64_t coefficients = 0;                  // bytes
   int64_t dc[3] = {}, plane[3] = {};         // bytes
   int64_t data = 0;                          // bytes, with what may be read behind them
   int tiles = 0;                             // of 8x8 blocks
 
   int64_t bytes() const;                     // of all its memory, roughly
-  int sequences() const;
+  int64_t scan_bits() const;                 // at most
+  // Parts of so many bits, of which a thread decodes so many to synchronize, beginning so many bits before them.
+  void divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits);
+  // Blocks of threads of the kernels that work on these.
+  int group_blocks() const, part_blocks() const, seam_blocks() const, sum_blocks() const;
 };
 
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);
@@ -42,6 +47,7 @@ class MemoryLayout {
     places_.push_back({reinterpret_cast<void**>(const_cast<std::remove_const_t<T>**>(&pointer)), bytes_});
     bytes_ += (count * int64_t(sizeof(T)) + 255) / 256 * 256;
   }
+  void expect(size_t pieces) { places_.reserve(pieces); }
   int64_t bytes() const { return bytes_; }
   void put(void* memory) const {
     for (const Place& p : places_) *p.pointer = static_cast<uint8_t*>(memory) + p.offset;

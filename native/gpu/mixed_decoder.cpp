@@ -1,21 +1,16 @@
 #include "gpu/mixed_decoder.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "core/error.h"
 
 namespace ps::gpu {
 
 MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
-    : options_(options), load_(std::clamp(s.number("hw_decoder_load", 0.65), 0.0, 1.0)), codec_(options) {
-  const char* engine = std::getenv("PENSTOCK_JPEG");
-  if (engine && std::string_view(engine) == "cuda" && options.dtype == DType::u8 && !options.fast_idct) {
-    cuda_ = std::make_unique<CudaJpeg>(*Device::get(int(s.integer("device_id"))), options);
-    return;
-  }
-  if (load_ == 0 || options.dtype != DType::u8 || options.type == ImageType::ycbcr || options.fast_idct) return;
+    : options_(options), load_(std::clamp(s.number("hw_decoder_load"), 0.0, 1.0)), codec_(options) {
+  const std::string engine = s.string("jpeg_engine");
+  if (engine == "cuda") cuda_ = std::make_unique<CudaJpeg>(*Device::get(int(s.integer("device_id"))), options);
+  if (engine != "hardware") return;
   BatchedJpeg::Options jpeg;
   jpeg.fancy_upsampling = options.fancy_upsampling;
   jpeg.width = int(s.integer("preallocate_width_hint"));
@@ -53,11 +48,12 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
 }
 
 void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&)>& sample,
-                          const Decode& decode) const {
+                          const DecodeOnCpu& decode) const {
+  const By engine = cuda_ ? By::cuda : By::nvjpeg;
   int64_t possible = 0;                            // bytes of JPEG files: what decoding takes goes by that
   for (int i = 0; i < r.size(); i++)
-    if (sample(r[i]).share.by == By::nvjpeg) possible += int64_t(r[i].in(0).bytes());
-  // nvJPEG gets the first ones, so that what the CPU decodes lies in one piece as far as possible, and goes over in
+    if (sample(r[i]).share.by == engine) possible += int64_t(r[i].in(0).bytes());
+  // The GPU gets the first ones, so that what the CPU decodes lies in one piece as far as possible, and goes over in
   // few copies.
   double left = load_ * double(possible);
   Jpegs jpegs;
@@ -65,25 +61,29 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
   std::vector<Context> of_cuda;
   std::vector<CodecPictures::Item> others;
   std::vector<Context> rest;
-  size_t bytes = 0;
+  size_t bytes = 0, files = 0;                     // of the rest: pictures and files
   for (int i = 0; i < r.size(); i++) {
     const Context& c = r[i];
     const Sample s = sample(c);
-    const double half = double(c.in(0).bytes()) / 2;
-    if (s.share.by == By::cuda) {
-      cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, options_.orientation(s.info), s.window,
-                      c.out(0).as<uint8_t>()});
-      of_cuda.push_back(c);
-    } else if (s.share.by == By::nvimagecodec) {
+    const bool jpeg = s.share.by == engine;
+    const double size = double(c.in(0).bytes());
+    if (s.share.by == By::nvimagecodec) {
       others.push_back({c, s.info, s.window});
-    } else if (s.share.by == By::nvjpeg && left >= half) {
-      jpegs.contexts.push_back(c);
-      jpegs.windows.push_back(s.window);
-      left -= 2 * half;
-    } else {
-      if (s.share.by == By::nvjpeg) left = -1;     // the CPU gets all that follow
+    } else if (!jpeg || left < size / 2) {
+      if (jpeg) left = -1;                         // the CPU gets all that follow
       rest.push_back(c);
       bytes += c.out(0).bytes();
+      files += c.in(0).bytes();
+    } else {
+      left -= size;
+      if (cuda_) {
+        cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, options_.orientation(s.info), s.window,
+                        c.out(0).as<uint8_t>()});
+        of_cuda.push_back(c);
+      } else {
+        jpegs.contexts.push_back(c);
+        jpegs.windows.push_back(s.window);
+      }
     }
   }
   if (!cuda.empty()) record_cuda(r, std::move(cuda), std::move(of_cuda), decode);
@@ -94,8 +94,10 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
   if (!others.empty())
     r.call_early([this, device = &r.device(), others = std::move(others)](CUstream s) {
       codec_.decode(*device, others, s);
+      for (const CodecPictures::Item& i : others) counts_.add(By::nvimagecodec, 1, i.context.in(0).bytes());
     });
   if (rest.empty()) return;
+  r.call([this, n = rest.size(), files](CUstream) { counts_.add(By::cpu, int64_t(n), files); });
   auto* at = static_cast<uint8_t*>(r.pinned(bytes));
   for (size_t i = 0; i < rest.size();) {
     uint8_t *from = at, *to = rest[i].out(0).as<uint8_t>();
@@ -111,20 +113,20 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
 // In two steps: while the second one of a batch waits to hear which files are for the CPU, the first one of the next
 // batch keeps the GPU at work.
 void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
-                               const Decode& decode) const {
+                               const DecodeOnCpu& decode) const {
   const auto flight = std::make_shared<Flight>();
-  r.call_early([this, device = &r.device(), items = std::move(items), flight](CUstream s) {
-    *flight = cuda_->start(*device, items, s);
+  r.call_early([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight](CUstream s) {
+    *flight = cuda_->start(*device, items, blocks, s);
   });
   r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight](CUstream s) {
-    for (const int refused : (*flight)->refused()) decode_refused(*device, contexts[size_t(refused)], decode, s);
+    finish(By::cuda, *device, contexts, (*flight)->refused(), decode, s);
   });
 }
 
-void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode& decode, CUstream stream) const {
+void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const {
   for (const int channels : {3, 1}) {
     std::vector<JpegItem> items;
-    std::vector<const Context*> of;
+    std::vector<Context> given;
     for (size_t i = 0; i < jpegs.contexts.size(); i++) {
       const Context& c = jpegs.contexts[i];
       const Tensor& out = c.out(0);
@@ -135,28 +137,29 @@ void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode
       item.region = jpegs.windows[i];
       item.to[0] = {reinterpret_cast<CUdeviceptr>(out.data), size_t(out.shape[1] * channels)};
       items.push_back(item);
-      of.push_back(&c);
+      given.push_back(c);
     }
     if (items.empty()) continue;
     const JpegOutput output = channels == 1                     ? JpegOutput::gray
                               : options_.type == ImageType::bgr ? JpegOutput::bgr
                                                                 : JpegOutput::rgb;
-    for (const int refused : jpeg_->decode(items.data(), int(items.size()), output, stream))
-      decode_refused(device, *of[size_t(refused)], decode, stream);
+    finish(By::nvjpeg, device, given, jpeg_->decode(items.data(), int(items.size()), output, stream), decode, stream);
   }
 }
 
-void MixedDecoder::decode_refused(Device& device, const Context& c, const Decode& decode, CUstream stream) const {
-  const size_t bytes = c.out(0).bytes();
-  const BufferRef memory = device.pinned()->take(bytes);
-  try {
-    decode(c, memory->data());
-  } catch (const Error& e) {
-    throw Error(e.kind, e.what(), c.index);
-  }
-  check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(c.out(0).data), memory->data(), bytes, stream),
-        "cuMemcpyHtoDAsync");
-  memory->add_fence(std::make_shared<Event>(&device, stream));
+void MixedDecoder::finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
+                          const DecodeOnCpu& decode, CUstream stream) const {
+  std::vector<Context> left;
+  for (const int i : refused) left.push_back(given[size_t(i)]);
+  const auto bytes = [](const std::vector<Context>& files) {
+    size_t sum = 0;
+    for (const Context& c : files) sum += c.in(0).bytes();
+    return sum;
+  };
+  counts_.add(engine, int64_t(given.size() - left.size()), bytes(given) - bytes(left));
+  counts_.add(By::cpu, int64_t(left.size()), bytes(left));
+  counts_.refused += int64_t(left.size());
+  decode_refused(device, left, decode, stream);
 }
 
 }  // namespace ps::gpu

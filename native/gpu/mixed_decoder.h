@@ -1,6 +1,6 @@
-// Decoding for device="mixed": JPEG files go to kernels of our own where PENSTOCK_JPEG=cuda, or else a share of them to
-// nvJPEG; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest into pinned
-// memory, which is copied. This is all that the engine knows of decoders on the GPU.
+// Decoding for device="mixed": a share of the JPEG files, or all, goes to kernels of our own or to nvJPEG, as the argument
+// "jpeg_engine" says; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest
+// into pinned memory, which is copied. This is all that the engine knows of decoders on the GPU.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,21 @@
 #include "decode/image.h"
 #include "gpu/codec_pictures.h"
 #include "gpu/cuda_jpeg.h"
+#include "gpu/decode_counts.h"
 #include "gpu/recorder.h"
+#include "gpu/refused_files.h"
 #include "gpu/shared_jpeg.h"
 
 namespace ps::gpu {
 
 class MixedDecoder {
  public:
-  // Begins to make nvJPEG's decoder, if it will be needed, for the GPU that the argument "device_id" names.
+  // "jpeg_engine": "cuda" (for UINT8 and the exact inverse DCT), "hardware" (nvJPEG; likewise, and not for YCbCr) or
+  // "cpu". Begins to make what that needs, on the GPU that "device_id" names.
   MixedDecoder(const Spec& s, const DecodeOptions& options);
 
-  // Who decodes a sample; in its parameters. For nvjpeg it may be the CPU after all, when the batch is shared out.
-  enum class By : uint8_t { cpu, cuda, nvjpeg, nvimagecodec };
+  // Who decodes a sample; in its parameters. For JPEG it may be the CPU after all, when the batch is shared out.
+  using By = DecodedBy;
   struct Share {
     By by = By::cpu;
     const jpeg::Header* header = nullptr;   // for cuda
@@ -36,9 +39,9 @@ class MixedDecoder {
   // In setup(): what the file is, and who could decode it. Throws as ps::peek() does.
   ImageInfo peek(const Context& c, Share& share) const;
 
-  using Decode = std::function<void(const Context&, uint8_t*)>;
-  // Decides who decodes what. `decode` is the CPU's decoder, for files that nvJPEG refuses after all.
-  void record(Recorder& r, const std::function<Sample(const Context&)>& sample, const Decode& decode) const;
+  // Decides who decodes what. `decode` is for files that the GPU refuses after all.
+  void record(Recorder& r, const std::function<Sample(const Context&)>& sample, const DecodeOnCpu& decode) const;
+  const DecodeCounts& counts() const { return counts_; }
 
  private:
   struct Jpegs {
@@ -47,15 +50,18 @@ class MixedDecoder {
   };
   using Flight = std::shared_ptr<CudaJpeg::Flight>;
   void record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
-                   const Decode& decode) const;
-  void decode_jpegs(Device& device, const Jpegs& jpegs, const Decode& decode, CUstream stream) const;
-  void decode_refused(Device& device, const Context& c, const Decode& decode, CUstream stream) const;
+                   const DecodeOnCpu& decode) const;
+  void decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const;
+  // Of the files that an engine was given it has refused some.
+  void finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
+              const DecodeOnCpu& decode, CUstream stream) const;
 
   DecodeOptions options_;
-  double load_;
-  std::unique_ptr<CudaJpeg> cuda_;                // null: nvJPEG decodes what it can
-  std::shared_ptr<SharedJpeg> jpeg_;              // null: the CPU decodes all that it can
+  double load_;                                   // of a batch's JPEG files that the GPU can do: its share, in bytes
+  std::unique_ptr<CudaJpeg> cuda_;                // JPEG is theirs,
+  std::shared_ptr<SharedJpeg> jpeg_;              // or nvJPEG's; both null: the CPU's
   CodecPictures codec_;
+  mutable DecodeCounts counts_;
   mutable std::atomic<bool> without_codec_{false};   // nvImageCodec is not there: looked for once
 };
 

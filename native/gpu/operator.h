@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/operator.h"
+#include "gpu/decode_counts.h"
 #include "gpu/recorder.h"
 
 namespace ps {
@@ -18,6 +19,8 @@ class GpuOperator {
   // `Context::outputs` are in device memory then; pinned memory for what they write comes from Recorder::pinned().
   virtual bool has_host_part() const { return false; }
   virtual void run_host(const Context& c) const { (void)c; }
+  // Of decoders that choose among engines.
+  virtual const gpu::DecodeCounts* decode_counts() const { return nullptr; }
 };
 
 // The C++ type of a functor, and what must be included for it.

@@ -28,6 +28,9 @@ class Recorder {
   int size() const { return int(samples_.size()); }
   const Context& operator[](int sample) const { return samples_[size_t(sample)]; }
   Device& device() const { return *device_; }
+  // Blocks of pinned memory that hold, among other things, the batch's files: of one block any part may be copied.
+  void set_file_blocks(std::vector<BufferRef> blocks) { file_blocks_ = std::move(blocks); }
+  const std::vector<BufferRef>& file_blocks() const { return file_blocks_; }
 
   // A kernel that does each element by itself: fill(context, functor) writes the functor for a sample and returns the
   // number of elements. The functor's source must be the same for all samples.
@@ -84,7 +87,7 @@ class Recorder {
   std::vector<Context> samples_;
   std::vector<Command> commands_;
   std::vector<uint8_t> upload_;        // goes to the device in one copy
-  std::vector<BufferRef> memory_;
+  std::vector<BufferRef> memory_, file_blocks_;
   std::vector<std::string> sources_;
 };
 

@@ -81,9 +81,11 @@ struct Batch {
   std::atomic<int> first_failed{INT_MAX};      // sample; those before it are still looked at
 
   std::mutex mutex;                            // guards failure and arenas
+  std::mutex shared_mutex;                     // guards what is taken from the shared arena
   Failure failure;
   std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample
-  std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote
+  std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote; the shared one
+  Arena* shared = nullptr;                     // on its way to a GPU all that they write lies together
 
   // Of all samples of a value.
   size_t bytes(int value) const {

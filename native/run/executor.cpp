@@ -117,6 +117,8 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
   for (size_t i = 0; i < threads_.size(); i++) b->arenas.push_back(std::make_unique<Arena>(pool_));
   {
     std::lock_guard lock(mutex_);
+    if (gpu_) b->arenas.push_back(std::make_unique<Arena>(pool_, shared_bytes_));
+    if (gpu_) b->shared = b->arenas.back().get();
     b->number = scheduled_++;
     batches_.push_back(b);
     enter(*b);
@@ -417,6 +419,7 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   auto b = batches_.front();
   batches_.pop_front();
   taken_ = b->number + 1;
+  if (b->shared && !b->cancelled) shared_bytes_ = b->shared->taken();
   mark_wait(*b, since, true);
   lock.unlock();
   if (!b->cancelled) let_go(*b);                   // or a thread that waits for a file may still write to it
@@ -440,6 +443,7 @@ void Executor::let_go(Batch& b) const {
   });
   b.params = {};
   if (scattered) return;
+  b.shared = nullptr;
   b.arenas.clear();
   for (size_t v = 0; v < b.values.size(); v++)
     if (std::find(plan_->outputs.begin(), plan_->outputs.end(), int(v)) == plan_->outputs.end()) b.values[v] = {};

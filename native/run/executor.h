@@ -104,6 +104,7 @@ class Executor {
   std::mutex mutex_;                               // guards what follows, and the phase of batches
   std::condition_variable work_, gpu_work_, early_work_, done_;
   std::deque<std::shared_ptr<Batch>> batches_;     // in order of their numbers
+  size_t shared_bytes_ = 0;                        // that early operators wrote for the one before
   std::vector<std::unique_ptr<Thread>> threads_;
   std::unique_ptr<GpuRunner> gpu_;
   std::thread gpu_thread_, early_thread_;

@@ -8,12 +8,16 @@ namespace {
 
 // What is under way on the host: `node` is whose fault a failure is.
 template <class F> void guarded(Batch& b, const int& node, F f) {
-  try {
-    f();
-  } catch (...) {
-    Failure f = failure_of(std::current_exception(), node);
+  const auto fail = [&](Failure f) {
     if (node >= 0 && f.sample >= 0) f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
     b.fail(std::move(f));
+  };
+  try {
+    f();
+  } catch (const Errors& errors) {
+    for (const Error& e : errors.all) fail({e.kind, node, e.sample, e.what(), ""});
+  } catch (...) {
+    fail(failure_of(std::current_exception(), node));
   }
 }
 
@@ -133,6 +137,7 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
   try {
     b.gpu = {};
     b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, compute_);
+    if (b.shared) b.gpu.recorder->set_file_blocks(b.shared->blocks());
     b.gpu.in.reserve(2 * in * size_t(b.size));         // twice: a chain that does not fit is recorded again
     b.gpu.out.reserve(2 * out * size_t(b.size));
     for (const Group& g : s.groups) {
@@ -191,8 +196,8 @@ void GpuRunner::launch(Batch& b) {
       if (b.value_memory[v]) b.value_memory[v]->add_fence(b.done);
       if (plan_.values[v].gpu && !plan_.values[v].kept) b.value_memory[v].reset();
     }
+    b.gpu = {};                                        // else abandon() waits for what was enqueued
   });
-  if (!b.failed) b.gpu = {};
 }
 
 bool GpuRunner::call_back(void (*function)(void*), void* argument) {

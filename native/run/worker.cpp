@@ -108,7 +108,12 @@ void Worker::setup(Batch& batch, const Segment& segment, int sample) {
       stats[size_t(n)].samples += 1;
       if (node.early) {
         const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
-        allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
+        if (batch.shared) {
+          std::lock_guard lock(batch.shared_mutex);
+          allocate(batch, node, sample, *batch.shared);
+        } else {
+          allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
+        }
         run_node(n, c);
       }
     }

@@ -26,9 +26,11 @@ class Image(CacheOptions, ImageOptions):
     ``pip install pillow`` brings. Transparency is dropped, not blended, but for an alpha channel with
     ``output_type=types.ANY_DATA``.
 
-    With ``device="mixed"`` nvJPEG decodes ``hw_decoder_load`` of the JPEG files that the GPU can do, and nvImageCodec
-    JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both. The CPU decodes
-    the rest: all, with a warning, where they are missing.
+    With ``device="mixed"`` the GPU decodes JPEG files of the kinds that nearly all are (baseline or extended, of one
+    scan), by kernels of our own, which give the same pixels, or by nvJPEG, as ``jpeg_engine`` says; and nvImageCodec
+    JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits. ``pip install penstock[cuda13]`` brings NVIDIA's libraries. The
+    CPU decodes the rest, and what a missing library would. `Pipeline.explain` says who decodes what, `penstock.profile`
+    how many files each has decoded.
 
     Input: the bytes of a file, uint8 of shape ``(size,)``.
 

@@ -15,6 +15,9 @@ PICTURE_DTYPES = (
 )  # fmt: skip
 
 
+JPEG_ENGINES = ("auto", "cuda", "hardware", "cpu")
+
+
 class ImageOptions(Tolerant):
     """What to make of a file's pixels."""
 
@@ -34,10 +37,21 @@ class ImageOptions(Tolerant):
         False, 'Interpolate the chroma of JPEG, with device="mixed". On the CPU it always is, as DALI does it.'
     )
 
+    jpeg_engine = arg(
+        "auto",
+        "With device=\"mixed\": what decodes JPEG. 'cuda': kernels of our own, bit for bit as the CPU does it; "
+        "'hardware': nvJPEG, by the GPU's engines or, where it has none, by its kernels; 'cpu'; or 'auto': 'cuda', "
+        "unless the environment variable PENSTOCK_JPEG names another. The CPU does what an engine can't: progressive "
+        "files, types other than UINT8, the fast IDCT. DALI has no such argument.",
+        choices=JPEG_ENGINES,
+        to_kernel=False,
+    )
     hw_decoder_load = arg(
         0.65,
-        'With device="mixed": the share of a batch\'s JPEG files, in bytes, that the GPU decodes, by its engines or, '
-        "where it has none, by kernels. It gets the first ones; the CPU gets the others, and what the GPU can't do.",
+        'With device="mixed": the share of a batch\'s JPEG files, in bytes, that the GPU decodes of those it can. '
+        "It gets the first ones, and the CPU's threads the others. Where it is not given, kernels of our own get all; "
+        "with 0 the CPU gets all, whatever the engine.",
+        to_kernel=False,
     )
     preallocate_width_hint = arg(
         0, "Width of the largest picture: the GPU's engines make room for a batch of them. 0: as it is needed."

@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
+from penstock.run.decoders import Decoded
 from penstock.run.executor import Executor
 from penstock.run.recording import Call, Called, Did, Recording
 
@@ -32,11 +33,12 @@ class Snapshot:
     nodes: list[tuple[OpNode, float, float, int]]
     stages: list[float]
     threads: list[tuple[float, float]]
+    decoded: dict[OpNode, Decoded]
 
     @classmethod
     def of(cls, executor: Executor) -> Snapshot:
         """Now."""
-        return cls(executor.node_times(), executor.stage_times(), executor.thread_times())
+        return cls(executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded())
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Figures:
     schedule: float = 0.0
     handing_out: float = 0.0
     consumer: float = 0.0  # between the calls: the consumer's own
+    decoded: dict[str, Decoded] = field(default_factory=dict)  # by name of decoders with device="mixed"; see there
 
 
 def figures(
@@ -88,6 +91,7 @@ def figures(
     f = Figures(seconds=max(end - start, 1) * 1e-9)
     f.work = _work(plan, before, after)
     f.stages = _stages(f.work)
+    f.decoded = {node.name: now.since(before.decoded[node]) for node, now in after.decoded.items()}
     f.threads, f.io_threads = executor.threads, len(after.threads) - executor.threads
     busy = [b[0] - a[0] for a, b in zip(before.threads, after.threads, strict=True)]
     f.busy["cpu"] = sum(busy[: f.threads]) / (f.threads * f.seconds)

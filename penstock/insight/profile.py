@@ -132,6 +132,9 @@ def report(profile: Profile) -> str:
         lines.append(row)
         for operator, part in zip(work.operators, work.shares if len(work.operators) > 1 else (), strict=False):
             lines.append(f"{'    ' + operator:{width}}{'':12}{part * work.run:10.3f} s")
+    for name, decoded in f.decoded.items():
+        named = "" if name.startswith("__") else f" {name!r}"
+        lines += ["", f"files that {decoded.operator}{named} decoded", *_wrapped(str(decoded))]
     if profile.lost:
         lines.append(f"{profile.lost} spans are missing in the trace, which keeps {KEPT}")
     return "\n".join(lines)

@@ -117,18 +117,26 @@ def _cpu(f: Figures, text: str, processors: float, decodes_mixed: bool) -> Verdi
         advice.append(f"More num_threads: this process may use {processors:g} processors.")
     if stage == "decode" and not decodes_mixed:
         advice.append('A GPU: device="mixed" of the decoder gives it a part of the work.')
+    if stage == "decode" and (share := _share_of_cpu(f)):
+        advice.append(f"The CPU decoded {percent(share)} of the files: Pipeline.explain() says what is left to it.")
     if stage == "augment":
         advice.append("A GPU: .gpu() before the augmentations moves them there.")
     advice.append("Smaller pictures on the disk." if stage == "decode" else f"Less work for {most.name}.")
     return Verdict(stage, text, " ".join(advice))
 
 
+def _share_of_cpu(f: Figures) -> float:
+    """In the files of decoders with ``device="mixed"``."""
+    files = [decoded.files for decoded in f.decoded.values()]
+    return sum(each["cpu"] for each in files) / max(sum(sum(each.values()) for each in files), 1)
+
+
 def _gpu(f: Figures, text: str, decodes_mixed: bool) -> Verdict:
     text += f"while the GPU was at them; it had work {percent(f.busy.get('gpu', 0.0))} of the time."
     if decodes_mixed and f.busy["cpu"] < _OFTEN:
         advice = (
-            f"A lower hw_decoder_load of the decoder: the processors' threads were at work {percent(f.busy['cpu'])} "
-            "of the time, and can decode more."
+            "A lower hw_decoder_load of the decoder (unless it is given, kernels of our own decode all JPEG files): "
+            f"the processors' threads were at work {percent(f.busy['cpu'])} of the time, and can decode more."
         )
     else:
         advice = "Fewer or smaller pictures, or augmentations on the CPU. Training on the same GPU slows it down, too."

@@ -62,6 +62,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
   void run_host(const Context& c) const override {
     if (uint8_t* to = c.param<Params>().share.host) decode_to(c, to);
   }
+  const gpu::DecodeCounts* decode_counts() const override { return mixed_ ? &mixed_->counts() : nullptr; }
 
   void produce(const Context& c, const Window& wanted, RowSink& sink) const override {
     const Params& p = c.param<Params>();

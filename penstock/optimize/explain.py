@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
 
@@ -12,8 +14,8 @@ _WHERE = {
 }
 
 
-def explain(plan: Plan) -> str:
-    """One line per group of operators, in the order in which a sample meets them."""
+def explain(plan: Plan, notes: Mapping[OpNode, Sequence[str]]) -> str:
+    """One line per group of operators, in the order in which a sample meets them; ``notes`` on operators below."""
     lines = []
     for number, segment in enumerate(plan.segments, 1):
         lines.append(f"stage {number}, {_WHERE[segment.where]}:")
@@ -27,6 +29,7 @@ def explain(plan: Plan) -> str:
                 lines.append(f"  in one {pass_of}: " + " → ".join(_name(n) for n in group))
             else:
                 lines.append("  " + _name(group[0]))
+            lines += [f"    {note}" for node in group for note in notes.get(node, ())]
     outputs = ", ".join(f"{o.source.op.name}[{o.index}]" for o in plan.outputs)
     lines.append(f"outputs: {outputs}")
     return "\n".join(lines)

@@ -23,9 +23,11 @@ import numpy as np
 
 from penstock.errors import GraphError
 from penstock.graph.blame import Blame, warn
+from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan
 from penstock.run import codecs, gpu, native, recording
 from penstock.run.broken import Broken
+from penstock.run.decoders import Decoded
 from penstock.run.feed import Fed, feed
 from penstock.run.inputs import Given, Input, Inputs
 from penstock.run.program import Program
@@ -84,8 +86,8 @@ class Executor:
         codecs.prepare()
         if device is not None:
             gpu.prepare()
-            gpu.warn_of_missing(plan.nodes)
         self.program = Program(plan, seed, device)
+        gpu.warn_of_missing(self.program.jpeg_engines.values())
         self._outputs = len(plan.outputs)
         self._quick, self._blocking = native.quick(), native.blocking()
         options = native.Options(
@@ -345,6 +347,20 @@ class Executor:
             (node, rows[3 * i] * 1e-9, rows[3 * i + 1] * 1e-9, rows[3 * i + 2])
             for i, node in enumerate(self.program.nodes)
         ]
+
+    def decoded(self) -> dict[OpNode, Decoded]:
+        """Of decoders with ``device="mixed"``: who has decoded how many files so far."""
+        if not self.program.jpeg_engines:
+            return {}
+        self._check_process()
+        count, width = len(self.program.nodes), native.DECODER_STATS
+        rows = (c.c_int64 * (width * count))()
+        self._quick.ps_executor_decoder_stats(self._handle, rows, count)
+        return {
+            node: Decoded.of(node.op.name, rows[width * i : width * (i + 1)])
+            for i, node in enumerate(self.program.nodes)
+            if node in self.program.jpeg_engines
+        }
 
     def record(self) -> Recording:
         """Begins to record what threads do, until its `stop`."""

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from penstock.graph.blame import warn
-from penstock.graph.node import OpNode
 from penstock.run import kernels, libraries, native
+from penstock.run.decoders import JpegEngine
 
 
 @cache
@@ -22,11 +22,10 @@ def prepare() -> None:
     kernels.provide()
 
 
-def warn_of_missing(nodes: Iterable[OpNode]) -> None:
-    """Warns, once in a process, where the CPU must do what a library would do on the GPU."""
-    for node in nodes:
-        if node.device == "mixed" and getattr(node.op, "hw_decoder_load", 0) > 0:
-            _warn_without_libraries()
+def warn_of_missing(engines: Iterable[JpegEngine]) -> None:
+    """Warns, once in a process, where NVIDIA's decoders are wanted, and the CPU must do what a library would do."""
+    if any(engine.wanted == "hardware" for engine in engines):
+        _warn_without_libraries()
 
 
 @cache
@@ -38,7 +37,7 @@ def _warn_without_libraries() -> None:
         warn(
             f"{titles} {'was' if len(missing) == 1 else 'were'} not found, so device='mixed' decodes {pictures} on "
             "the CPU, which is slower: pip install 'penstock[cuda13]' brings what is missing, or penstock[cuda12] for "
-            "older drivers (hw_decoder_load=0 asks for the CPU, without this warning)",
+            "older drivers (jpeg_engine='cpu' asks for the CPU, without this warning)",
             UserWarning,
         )
 

@@ -13,8 +13,9 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 MAX_DIMS = 12
+DECODER_STATS = 9
 CONTIGUOUS, UNIFORM = 1, 2
 EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT = 1, 2, 4, 8, 16, 32
 
@@ -105,7 +106,6 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_create": (c.c_int, [c.c_void_p, c.POINTER(Options), c.POINTER(c.c_void_p)]),
     "ps_gpu_count": (c.c_int, []),
     "ps_gpu_describe": (c.c_int, [c.c_int, c.POINTER(GpuInfo)]),
-    "ps_gpu_jpegs": (None, [c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_set_compiler": (None, [Compiler]),
@@ -152,6 +152,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_spans": (c.c_int, [c.c_void_p, c.POINTER(Span), c.c_int]),
     "ps_executor_spans_lost": (c.c_int64, [c.c_void_p]),
     "ps_executor_stage_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
+    "ps_executor_decoder_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_release_unused": (c.c_int, [c.c_void_p]),

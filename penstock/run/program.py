@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from penstock import types
+from penstock.decode.options import ImageOptions
 from penstock.errors import PenstockError, from_native
+from penstock.graph.blame import Blame
 from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
 from penstock.optimize.plan import Plan
-from penstock.run import native
+from penstock.run import decoders, native
+from penstock.run.decoders import JpegEngine
 
 
 class Program:
@@ -24,6 +27,7 @@ class Program:
         self.nodes: list[OpNode] = []  # by native number
         self.readers: list[tuple[OpNode, int]] = []  # and the value that tells them which samples
         self.inputs: list[tuple[OpNode, list[int]]] = []  # of the pipeline, and their values
+        self.jpeg_engines: dict[OpNode, JpegEngine] = {}  # of decoders with device="mixed"
         self._library = native.quick()
         self._handle: Any = self._library.ps_plan_create()
         self._values: dict[DataNode, int] = {}
@@ -110,7 +114,12 @@ class Program:
         if op.fed:
             inputs.insert(0, self._check(self._library.ps_plan_source(self._handle, 0)))
             self.readers.append((node, inputs[0]))
-        for name, value in op.kernel_arguments().items():
+        arguments = op.kernel_arguments()
+        if isinstance(op, ImageOptions) and node.device == "mixed":
+            with Blame(op.name, node.location):
+                engine = self.jpeg_engines[node] = decoders.choose(op)
+            arguments |= {"jpeg_engine": engine.name, "hw_decoder_load": engine.load}
+        for name, value in arguments.items():
             if value is not None:
                 self._argument(name.encode(), value)
         if node.device != "cpu":

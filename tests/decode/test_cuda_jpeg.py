@@ -6,16 +6,17 @@ tests/native/jpeg_kernels_check.cpp tries the kernels themselves, on many more f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ctypes import byref, c_int64
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from penstock import fn, pipeline_def, types
-from penstock.errors import DecodeError
-from penstock.run import native
+import penstock
+from penstock import Pipeline, fn, pipeline_def, types
+from penstock.errors import ArgumentError, DecodeError, DeviceError
+from penstock.run import gpu, kernels, libraries
 from tests.decode.pictures import Array, decode, jpeg, png, smooth, write
 
 RANDOM = np.random.default_rng(12)
@@ -39,16 +40,7 @@ LEFT = {
 }
 
 
-@pytest.fixture(autouse=True)
-def engine(software_gpu: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PENSTOCK_JPEG", "cuda")
-
-
-def counts() -> tuple[int, int]:
-    """How many files the kernels were given, and how many of them they left to the CPU."""
-    given, left = c_int64(), c_int64()
-    native.quick().ps_gpu_jpegs(byref(given), byref(left))
-    return given.value, left.value
+pytestmark = pytest.mark.usefixtures("software_gpu")
 
 
 @pipeline_def(num_threads=2, device_id=0, seed=7, prefetch_queue_depth=2)
@@ -61,13 +53,21 @@ def decode_mixed(
     folder: Path,
     files: Sequence[bytes],
     make: Callable[..., Any] = fn.decoders.image,
-    batches: int = 1,
+    counts: dict[str, int] | None = None,
     **arguments: Any,
 ) -> list[Array]:
+    """The first batch. ``counts`` is told how many files of a batch each engine decoded, and how many were refused."""
     arguments.setdefault("jpeg_fancy_upsampling", True)
-    with pipeline(write(folder, files), make, arguments, batch_size=len(files)) as pipe:
-        for _ in range(batches):
-            (out,) = pipe.run()
+    more = dict(exec_async=False, exec_pipelined=False)  # one batch at a time
+    with pipeline(write(folder, files), make, arguments, batch_size=len(files), **more) as pipe:
+        (out,) = pipe.run()
+        if counts is not None:
+            with penstock.profile(pipe) as p:
+                pipe.run()
+            (decoded,) = p.figures.decoded.values()
+            assert sum(decoded.files.values()) == len(files)
+            assert sum(decoded.bytes.values()) == sum(map(len, files))
+            counts |= {**{engine: n for engine, n in decoded.files.items() if n}, "refused": decoded.refused}
         on_cpu = out.as_cpu()
     pipe.close()
     return [np.array(on_cpu.at(i)) for i in range(len(files))]
@@ -83,14 +83,10 @@ def assert_equal(ours: Sequence[Array], expected: Sequence[Array]) -> None:
 @pytest.mark.parametrize("output_type", ["RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"])
 def test_colours_and_orientations(tmp_path: Path, output_type: str) -> None:
     files, kind = [*TAKEN.values(), *LEFT.values()], getattr(types, output_type)
-    given, left = counts()
-    ours = decode_mixed(tmp_path, files, output_type=kind)
+    counts: dict[str, int] = {}
+    ours = decode_mixed(tmp_path, files, counts=counts, output_type=kind)
     assert_equal(ours, decode(tmp_path, files, output_type=kind))
-    now_given, now_left = counts()
-    batches, rest = divmod(now_given - given, len(TAKEN))
-    assert batches >= 1  # others may have been prefetched
-    assert rest == 0
-    assert now_left == left
+    assert counts == {"cuda": len(TAKEN), "cpu": len(LEFT), "refused": 0}
 
 
 @pytest.mark.parametrize(
@@ -110,15 +106,32 @@ def test_windows(tmp_path: Path, make: Callable[..., Any], arguments: dict[str, 
 def test_chroma_is_repeated_unless_asked_otherwise(tmp_path: Path) -> None:
     files = list(TAKEN.values())
     repeated = decode_mixed(tmp_path, files, jpeg_fancy_upsampling=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PENSTOCK_JPEG")
-        assert_equal(repeated, decode_mixed(tmp_path, files, jpeg_fancy_upsampling=False, hw_decoder_load=0.0))
+    assert_equal(repeated, decode_mixed(tmp_path, files, jpeg_fancy_upsampling=False, jpeg_engine="cpu"))
 
 
-def test_other_types_are_decoded_by_the_cpu(tmp_path: Path) -> None:
-    files, before = list(TAKEN.values()), counts()
-    assert_equal(decode_mixed(tmp_path, files, dtype=types.FLOAT), decode(tmp_path, files, dtype=types.FLOAT))
-    assert counts() == before
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(dtype=types.FLOAT), dict(dtype=types.FLOAT, jpeg_engine="cuda"), dict(use_fast_idct=True),
+        dict(jpeg_engine="cpu"), dict(hw_decoder_load=0.0), dict(hw_decoder_load=0.0, jpeg_engine="cuda"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_the_cpu_decodes(tmp_path: Path, arguments: dict[str, Any]) -> None:
+    files, counts = list(TAKEN.values()), dict[str, int]()
+    ours = decode_mixed(tmp_path, files, counts=counts, **arguments)
+    options = {name: value for name, value in arguments.items() if name in ("dtype", "use_fast_idct")}
+    assert_equal(ours, decode(tmp_path, files, **options))
+    assert counts == {"cpu": len(files), "refused": 0}
+
+
+@pytest.mark.parametrize(("load", "share"), [(0.5, 5), (0.9, 9), (0.04, 0), (1.0, 10), (None, 10)])
+def test_a_share_that_is_given_leaves_the_rest_to_the_cpu(tmp_path: Path, load: float | None, share: int) -> None:
+    files, counts = [TAKEN["4:4:4"], LEFT["progressive"]] * 10, dict[str, int]()
+    ours = decode_mixed(tmp_path, files, counts=counts, hw_decoder_load=load)
+    assert_equal(ours, decode(tmp_path, files))
+    wanted = {"cuda": share, "cpu": 20 - share, "refused": 0}
+    assert counts == {engine: n for engine, n in wanted.items() if n or engine == "refused"}
 
 
 def damaged() -> list[bytes]:
@@ -129,11 +142,9 @@ def damaged() -> list[bytes]:
 
 
 def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
-    files = [TAKEN["4:2:0"], *damaged(), TAKEN["large"], TAKEN["gray"]]
-    _, left = counts()
-    ours = decode_mixed(tmp_path, files, batches=3)
-    assert counts()[1] - left >= 3 * 2
-    assert_equal(ours, decode(tmp_path, files))
+    files, counts = [TAKEN["4:2:0"], *damaged(), TAKEN["large"], TAKEN["gray"]], dict[str, int]()
+    assert_equal(decode_mixed(tmp_path, files, counts=counts), decode(tmp_path, files))
+    assert counts == {"cuda": 3, "cpu": 2, "refused": 2}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +164,121 @@ def test_a_broken_file_is_named_and_the_pipeline_goes_on(tmp_path: Path, file: b
             pipe.run()
         assert (caught.value.sample, caught.value.file) == (1, names[4])
     pipe.close()
+
+
+@pytest.mark.filterwarnings("ignore:epoch 0")
+@pytest.mark.parametrize("on_error", ["replace", "skip", "raise"])
+def test_many_broken_files_in_a_batch(tmp_path: Path, on_error: str) -> None:
+    """All are found out at once, told as the CPU tells them, and the others' pictures are right."""
+    file = jpeg(smooth(RANDOM, 160, 120), quality=95)
+    files = [file, *[jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2))) for _ in range(43)]]
+    for k in range(20):
+        files.insert(3 * k, file[: -400 - k])
+    names = write(tmp_path, files)
+
+    @pipeline_def(batch_size=64, num_threads=2, seed=7, exec_async=False, exec_pipelined=False)
+    def tolerant(device: str) -> Any:
+        encoded, numbers = fn.readers.file(files=names, labels=list(range(64)), name="Reader")
+        pictures = fn.decoders.image(encoded, device=device, on_error=on_error, jpeg_fancy_upsampling=True)
+        return pictures, numbers
+
+    by_cpu, mixed = tolerant("cpu", device_id=None), tolerant("mixed", device_id=0)
+    if on_error == "raise":
+        for pipe in (by_cpu, mixed):
+            with pytest.raises(DecodeError, match="ends too early") as caught:
+                pipe.run()
+            assert (caught.value.sample, caught.value.file) == (0, names[0])
+        return
+    for ours, expected in zip(mixed.run(), by_cpu.run(), strict=True):
+        assert_equal([np.array(x) for x in ours.as_cpu()], [np.array(x) for x in expected])
+    told = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (mixed, by_cpu)]
+    assert told[0] == told[1]
+    assert len(told[0]) == 20
+    assert "20 of them refused by the GPU's" in explained(mixed)[-1]
+
+
+def explained(pipe: Pipeline) -> list[str]:
+    """What the plan says of its decoder."""
+    lines = pipe.explain().splitlines()
+    at = lines.index("  decoders.image")
+    return [line.strip() for line in lines[at + 1 :] if line.startswith("    ")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "engine"),
+    [
+        ({}, "", "own CUDA kernels (jpeg_engine='auto')"),
+        ({}, "hardware", "nvJPEG for 65 % of the bytes (PENSTOCK_JPEG=hardware)"),
+        ({}, "cpu", "CPU (PENSTOCK_JPEG=cpu)"),
+        (dict(jpeg_engine="cuda"), "cpu", "own CUDA kernels (jpeg_engine='cuda')"),
+        (dict(jpeg_engine="hardware", hw_decoder_load=1.0), "", "nvJPEG (jpeg_engine='hardware')"),
+        (dict(hw_decoder_load=0.9), "", "own CUDA kernels for 90 % of the bytes (jpeg_engine='auto')"),
+        (dict(hw_decoder_load=0), "cuda", "CPU (hw_decoder_load=0)"),
+        (dict(dtype=types.FLOAT), "", "CPU (dtype=FLOAT: the GPU decodes JPEG to UINT8 alone)"),
+        (dict(use_fast_idct=True), "", "CPU (use_fast_idct=True)"),
+        (dict(output_type=types.YCbCr), "", "own CUDA kernels (jpeg_engine='auto')"),
+        (
+            dict(output_type=types.YCbCr, jpeg_engine="hardware"), "",
+            "CPU (jpeg_engine='hardware', and nvJPEG does not make YCbCr as DALI has it)",
+        ),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_explain_says_who_decodes_and_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], variable: str, engine: str
+) -> None:
+    monkeypatch.setenv("PENSTOCK_JPEG", variable)
+    monkeypatch.setattr(libraries, "found", lambda name: name != "nvimgcodec")
+    pipe = pipeline(write(tmp_path, [TAKEN["4:2:0"]]), fn.decoders.image, arguments, batch_size=1)
+    others = "JPEG 2000, TIFF, lossless JPEG: CPU (nvImageCodec was not found); other formats: CPU"
+    assert explained(pipe) == [f"JPEG: {engine}", others]
+    pipe.close()
+
+
+def test_what_a_missing_library_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise DeviceError("no compiler")
+
+    names = write(tmp_path, [TAKEN["4:2:0"]])
+    monkeypatch.setattr(kernels, "nvrtc", missing)
+    without = "NVRTC was not found, so there are no kernels of our own"
+    for found, engine in (
+        (True, f"nvJPEG for 65 % of the bytes ({without})"),
+        (False, "CPU ({}, and nvJPEG was not found)"),
+    ):
+        monkeypatch.setattr(libraries, "found", lambda name, found=found: found)
+        gpu._warn_without_libraries.cache_clear()
+        with nullcontext() if found else pytest.warns(UserWarning, match="nvJPEG and nvImageCodec were not found"):
+            pipe = pipeline(names, fn.decoders.image, {}, batch_size=1)
+            assert explained(pipe)[0] == "JPEG: " + engine.format(without)
+        pipe.close()
+
+
+def test_counts_are_shown(tmp_path: Path) -> None:
+    files = [TAKEN["4:2:0"], *damaged(), LEFT["png"], TAKEN["gray"]]
+    names, more = write(tmp_path, files), dict(exec_async=False, exec_pipelined=False)
+    with pipeline(names, fn.decoders.image, {}, batch_size=5, **more) as pipe:
+        with penstock.profile(pipe) as p:
+            pipe.run()
+            pipe.run()
+        size = sum(map(len, files[1:4])), len(files[0]) + len(files[4])
+        cpu, cuda = (f"({2 * n / 1e6:.1f} MB" for n in size)
+        text = f"CPU 6 files {cpu}, 4 of them refused by the GPU's); own CUDA kernels 4 files {cuda})"
+        assert explained(pipe)[-1] == f"so far: {text}"
+        assert f"files that decoders.image decoded {text}" in " ".join(str(p).split())
+    pipe.close()
+    assert len(explained(pipe)) == 2
+
+
+@pytest.mark.parametrize("variable", [True, False], ids=["variable", "argument"])
+def test_engines_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: bool) -> None:
+    names, accepted = write(tmp_path, [TAKEN["4:2:0"]]), "expected one of 'auto', 'cuda', 'hardware', 'cpu'"
+    if variable:
+        monkeypatch.setenv("PENSTOCK_JPEG", "nvjpeg")
+    wrong = "environment variable PENSTOCK_JPEG" if variable else "jpeg_engine"
+    with pytest.raises(ArgumentError, match=rf"decoders\.image: {wrong}='nvjpeg': {accepted}") as caught:
+        pipeline(names, fn.decoders.image, {} if variable else dict(jpeg_engine="nvjpeg"), batch_size=1).build()
+    assert "test_cuda_jpeg.py" in str(caught.value)
 
 
 def test_one_large_picture_among_many_small_ones(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Decoding with ``device="mixed"``: what the CPU gives, whoever decodes what.
+"""Decoding with ``device="mixed"`` by NVIDIA's libraries: what the CPU gives, whoever decodes what.
 
-On the software GPU JPEG is equal bit for bit; a real one's engines may be one level off.
+test_cuda_jpeg.py has the kernels of our own. On the software GPU JPEG is equal bit for bit; a real one's engines may be
+one level off.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import penstock
 from penstock import fn, pipeline_def, types
 from penstock.errors import DecodeError
 from penstock.run import gpu, libraries
@@ -46,8 +48,9 @@ LOADS = [0.0, 0.5, 1.0]
 
 
 @pytest.fixture(params=["software", pytest.param("real", marks=pytest.mark.gpu)], autouse=True)
-def levels(request: pytest.FixtureRequest, software_gpu: dict[str, str]) -> int:
-    """By how much a JPEG decoder may be off. Tests marked gpu are those of a real GPU."""
+def levels(request: pytest.FixtureRequest, software_gpu: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """By how much a JPEG decoder may be off, which is nvJPEG. Tests marked gpu are those of a real GPU."""
+    monkeypatch.setenv("PENSTOCK_JPEG", "hardware")
     if (request.param == "software") != bool(software_gpu):
         pytest.skip("for a GPU in software" if request.param == "software" else "needs an NVIDIA GPU")
     return 0 if software_gpu else 1
@@ -155,8 +158,14 @@ def test_the_gpus_share_goes_by_bytes(
     decoded = ctypes.CDLL(software_gpu["PENSTOCK_NVJPEG"]).software_gpu_jpegs
     for _ in range(2):
         before = decoded()
-        (out,) = pipe.run()
+        with penstock.profile(pipe) as p:
+            (out,) = pipe.run()
         assert decoded() - before == share
+        (counted,) = p.figures.decoded.values()
+        assert counted.files == {"cpu": len(files) - share, "cuda": 0, "nvjpeg": share, "nvimagecodec": 0}
+        assert counted.bytes["nvjpeg"] == sum(
+            map(len, [f for f, k in zip(files, order, strict=True) if k != "p"][:share])
+        )
         assert_alike([np.array(out.as_cpu().at(i)) for i in range(len(files))], decode(tmp_path, files))
 
 
@@ -209,6 +218,12 @@ def test_what_nvjpeg_refuses_the_cpu_decodes(
         pytest.skip("which files a real GPU's engines refuse is not known")
     monkeypatch.setenv("SOFTWARE_GPU_JPEG_REFUSES", str(len(JPEGS["4:2:2"])))
     files = list(FILES.values())
+    pipe = mixed_pipeline(write(tmp_path, files), fn.decoders.image, dict(hw_decoder_load=1.0), batch_size=len(files))
+    with penstock.profile(pipe) as p:
+        pipe.run()
+    pipe.close()
+    (counted,) = p.figures.decoded.values()
+    assert (counted.refused, counted.files["cpu"] - counted.refused) == (1, 5)  # progressive, CMYK, turned, small, PNG
     for make, arguments in (
         (fn.decoders.image, {}),
         (fn.decoders.image_slice, dict[str, Any](rel_start=(0.2, 0.1), rel_end=(0.9, 1.0))),

@@ -82,6 +82,14 @@ template <class T> PS_FN T min(T a, T b) { return b < a ? b : a; }
 template <class T> PS_FN T max(T a, T b) { return a < b ? b : a; }
 template <class T> PS_FN T clamp(T v, T low, T high) { return min(max(v, low), high); }
 
+// What the host gives out is the GPU's own memory: said so, loads and stores need not find that out.
+template <class T> PS_FN T* on_gpu(T* p) {
+#if defined(__CUDACC_RTC__)
+  __builtin_assume(__isGlobal(p));
+#endif
+  return p;
+}
+
 // What every kernel is launched with. `first_block` has one number for each sample and one more: which blocks work on
 // which sample. A sample's job lies at jobs + stride * sample.
 struct Launch {

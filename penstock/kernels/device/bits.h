@@ -14,6 +14,9 @@ PS_FN uint32_t shift_pair(uint32_t low, uint32_t high, uint32_t shift) { return 
 // sum + the dot product of two 16-bit numbers and the lower (upper) two bytes of `bytes`.
 PS_FN uint32_t dot_lower(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_lo(pair, bytes, sum); }
 PS_FN uint32_t dot_upper(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_hi(pair, bytes, sum); }
+PS_FN int count_ones(uint32_t bits) { return __popc(bits); }
+PS_FN int lowest_one(uint32_t bits) { return __ffs(int(bits)) - 1; }           // its number; bits are not all zero
+PS_FN void or_into(uint32_t* word, uint32_t bits) { atomicOr(word, bits); }    // others may do so at the same time
 #else
 PS_FN uint32_t bits_of(float v) {
   uint32_t bits;
@@ -33,6 +36,9 @@ PS_FN uint32_t dot_lower(uint32_t pair, uint32_t bytes, uint32_t sum) {
   return sum + (pair & 0xffff) * (bytes & 0xff) + (pair >> 16) * (bytes >> 8 & 0xff);
 }
 PS_FN uint32_t dot_upper(uint32_t pair, uint32_t bytes, uint32_t sum) { return dot_lower(pair, bytes >> 16, sum); }
+PS_FN int count_ones(uint32_t bits) { return __builtin_popcount(bits); }
+PS_FN int lowest_one(uint32_t bits) { return __builtin_ctz(bits); }
+PS_FN void or_into(uint32_t* word, uint32_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 #endif
 
 }  // namespace ps::device

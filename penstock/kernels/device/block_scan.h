@@ -1,26 +1,46 @@
 // Sums of all that comes before, by a whole block: of anything that an associative operation joins.
 #pragma once
 
-#include "kernels/device/base.h"
+#include "kernels/device/lanes.h"
 
 namespace ps::device {
 
 #if !PS_HOST
+// The value of another lane.
+template <class T> PS_FN T value_of(int lane, const T& own) {
+  union {
+    T value;
+    uint32_t words[sizeof(T) / 4];
+  } all = {own};
+  PS_UNROLL for (uint32_t& w : all.words) w = value_of(lane, w);
+  return all.value;
+}
+
+// From each thread's own value to those of all threads of its warp up to it.
+template <class T, class Join> PS_FN T scan_lanes(T sum, Join join) {
+  PS_UNROLL for (int distance = 1; distance < kLanes; distance *= 2) {
+    const T before = value_of(lane() - distance, sum);
+    if (lane() >= distance) sum = join(before, sum);
+  }
+  return sum;
+}
+
 // From each thread's own value to those of all threads up to it. `totals` is shared memory for threads() values, which
 // hold them too until the next sync().
 template <class T, class Join> PS_FN void scan_threads(T* totals, const T& own, Join join) {
   const int t = thread();
-  T sum = own;
+  T sum = scan_lanes(own, join);
   totals[t] = sum;
   sync();
-  for (int distance = 1; distance < threads(); distance *= 2) {
-    const bool more = t >= distance;
-    T before = sum;
-    if (more) before = totals[t - distance];
-    sync();
-    if (more) totals[t] = sum = join(before, sum);
-    sync();
+  if (t >= kLanes) {
+    T before = totals[kLanes - 1];
+    PS_LOOP for (int last = 2 * kLanes - 1; last < t / kLanes * kLanes; last += kLanes)
+      before = join(before, totals[last]);
+    sum = join(before, sum);
   }
+  sync();
+  totals[t] = sum;
+  sync();
 }
 
 // Each of n values becomes the sum of all up to it. Threads have to be in step before and are so behind.

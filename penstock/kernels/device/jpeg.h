@@ -7,24 +7,25 @@
 //   jpeg_coefficients.h  all parts decoded once more, from the right bits: coefficients, and whether all is consistent
 //   jpeg_dc.h            DC values from their differences
 //   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
-//   jpeg_pixels.h        upsampling, colours, orientation
+//   jpeg_pixels.h        upsampling (jpeg_upsample.h), colours, orientation
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus.
 #pragma once
 
-#include "kernels/device/base.h"
+#include "kernels/device/divisor.h"
 
 namespace ps::device {
 
 inline constexpr int kJpegThreads = 256;
-inline constexpr int kJpegPieceBytes = 4096, kJpegRunBytes = 16;   // of a file, for a block and for a thread
+inline constexpr int kJpegPieceBytes = 16384, kJpegRunBytes = 32;   // of a file, for a block and for a thread
 inline constexpr int kJpegRuns = kJpegPieceBytes / kJpegRunBytes;
-inline constexpr uint32_t kJpegPartBits = 1024;                    // of a scan that a thread decodes
-inline constexpr int kJpegParts = 256;                             // of which a block has so many: a sequence
-inline constexpr int kJpegSeams = 32;                              // between sequences, for a block
+inline constexpr int kJpegScanThreads = 128;                       // that decode parts of a scan
+inline constexpr int kJpegSeams = 512;                             // between parts, for a block
+inline constexpr int kJpegSlots = 24;                              // parts that one is joined to
+inline constexpr int kJpegSums = 8192;                             // DC values, for a block
 inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
-inline constexpr int kJpegTileBlocks = 32;                         // of 8 x 8 samples, transformed by a block
-inline constexpr int kJpegTileWidth = 64, kJpegTileHeight = 16;    // pixels made by a block
+inline constexpr int kJpegTileBlocks = 128;                        // of 8 x 8 samples, transformed by a block
+inline constexpr int kJpegTileWidth = 128, kJpegTileHeight = 64;   // pixels made by a block
 
 // A Huffman table as files state it.
 struct JpegCodes {
@@ -34,7 +35,7 @@ struct JpegCodes {
 
 // One to look symbols up. An entry: bits 0-4 how many bits the code and what belongs to it take, 5-8 how many of these
 // are a value's, from 9 by how much the index of the next coefficient rises; see jpeg_table.h.
-struct JpegTable {
+struct alignas(16) JpegTable {
   static constexpr int kBits = 10;
   uint32_t limit[8];                   // codes of 11 + i bits, shifted to 16, are below it
   int32_t offset[8];                   // from a code of 11 + i bits to its place in `entries`
@@ -48,9 +49,11 @@ struct JpegPiece {
   PS_FN bool ended() const { return markers >> 31; }
 };
 
-// Where the decoder stands at the end of a part, and how many blocks it finished there.
-struct JpegPart {
-  uint32_t bit, blocks, place;         // place: block within the MCU << 8 | index of the next coefficient
+// Where a decoder stands between two blocks: at which bit, before which block of an MCU, and how many it has passed.
+struct JpegState {
+  uint32_t bit, counts;                // counts: blocks << 4 | block of the MCU
+  PS_FN uint32_t block() const { return counts & 15; }
+  PS_FN uint32_t blocks() const { return counts >> 4; }
 };
 
 // All but the first mean that another decoder has to take the picture.
@@ -58,16 +61,18 @@ struct JpegStatus {
   uint32_t complete;                   // the scan has all its blocks
   uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit
   uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
-  uint32_t unsettled;                  // only between the kernels that synchronise
+  uint32_t unsettled;                  // parts had to be decoded one after the other
 };
 
 struct JpegComponent {
   uint8_t* plane;                      // samples of the blocks wanted, pitch 8 * columns
-  int16_t* dc;                         // of all blocks in the scan's order
+  int16_t *differences, *dc;           // DC values of all blocks in the scan's order: from the one before; sums
   int32_t width, height;               // in samples, without those that only fill the last blocks
   int32_t blocks;                      // in each MCU
   int32_t h, v;                        // ... across and down
   int32_t column, row, columns, rows;  // the blocks wanted: the first one, and how many
+  Divisor by_columns, by_h, by_v;
+  int32_t slot;                        // the first one's number among those of an MCU that are kept
   int32_t first_tile;                  // number among all components' tiles; of those not wanted above all
   int32_t shift_x, shift_y;            // of the picture's coordinates
   int32_t filter_x, filter_y;          // interpolated, or else repeated
@@ -75,16 +80,20 @@ struct JpegComponent {
 };
 
 struct JpegPicture {
-  const uint8_t* file;                 // aligned to 16, as are `data` and `coefficients`
+  const uint8_t* file;                 // aligned to 16, as are `data` and `coefficients`, and readable up to there
   uint8_t* data;                       // without stuffing: words of 32 bits, most significant byte first in value
   uint32_t scan, end;                  // bytes of the file that may be the scan's
   uint32_t pieces, first_piece;        // of the file, from the one in which the scan begins
-  JpegPiece* piece;                    // of each; later the sums up to it
+  JpegPiece* piece;                    // of each
   uint32_t* segment;                   // the bit that each begins at, and the end of the last one
   uint32_t segments, segment_blocks;   // between restart markers; blocks in each but the last
   uint32_t has_restarts;
+  uint32_t part_bits, group;           // of a part; parts that a thread decodes to find out where they begin
+  uint32_t guess_bits;                 // how far before them it begins
   uint32_t parts;                      // at most
-  JpegPart* part;
+  JpegState *entry, *part;             // where a decoder comes to each group of parts, and where it leaves each part
+  uint8_t* seam;                       // how many parts the decoder of the one before is ahead of being in step
+  JpegState* slot_states;              // ... and where it left them
   uint32_t* sum;                       // blocks up to each part's end
   JpegStatus* status;
   const JpegTable* table[kJpegTables];
@@ -96,7 +105,7 @@ struct JpegPicture {
   uint8_t place[64];                   // of coefficients in the file's order: column * 8 + row
   int32_t mcus_across;
   int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those of which coefficients are kept
-  int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; zeros before
+  int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; DC values: differences
   int32_t components;
   JpegComponent component[3];
   uint8_t* out;                        // interleaved
@@ -120,13 +129,15 @@ struct JpegBlock {
 PS_FN JpegBlock jpeg_block(const Launch& l) {
   const int sample = find_sample(l);
   const auto& job = *reinterpret_cast<const JpegJob*>(l.jobs);
-  return {job.pictures[sample], block() - l.first_block[sample]};
+  return {on_gpu(job.pictures)[sample], block() - l.first_block[sample]};
 }
 PS_FN bool is_sound(const JpegPicture& p) {
-  return p.status->complete && !p.status->broken && !p.status->extreme;
+  const JpegStatus& status = *on_gpu(p.status);
+  return (status.complete != 0) & ((status.broken | status.extreme) == 0);      // loaded together
 }
-#define PS_JPEG_KERNEL(function) \
-  PS_BOUNDED_KERNEL(256, 1) kernel(ps::device::Launch launch) { ps::device::function(launch); }
+// `blocks`: of which a multiprocessor should have registers.
+#define PS_JPEG_KERNEL(function, blocks) \
+  PS_BOUNDED_KERNEL(256, blocks) kernel(ps::device::Launch launch) { ps::device::function(launch); }
 #endif
 
 }  // namespace ps::device

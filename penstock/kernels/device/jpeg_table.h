@@ -57,11 +57,11 @@ PS_FN void jpeg_tables(const Launch& l) {
 // The entry for the code at the top of `window`, if it is longer than those in `quick`.
 PS_FN uint32_t find_long_code(const JpegTable& t, uint32_t window) {
   const uint32_t next = window >> 16;
-  int i = 0;
-  while (next >= t.limit[i]) i++;
-  const int length = JpegTable::kBits + 1 + i;
+  int longer = 0;                      // limits rise, so they can all be looked at at once
+  PS_UNROLL for (int i = 0; i < 16 - JpegTable::kBits; i++) longer += next >= t.limit[i];
+  const int length = JpegTable::kBits + 1 + longer;
   if (length > 16) return 16 | kJpegNoCode << 9;
-  return t.entries[(int(next >> (16 - length)) + t.offset[i]) & 255];
+  return t.entries[(int(next >> (16 - length)) + t.offset[longer]) & 255];
 }
 #endif
 

@@ -2,17 +2,26 @@
 // 16 bits that wrap and saturate as in native/decode/jpeg/idct.cpp.
 #pragma once
 
+#include "kernels/device/bits.h"
 #include "kernels/device/jpeg.h"
+#include "kernels/device/pack.h"
 
 namespace ps::device {
 
-// The blocks of a tile, row by row, with room between them against bank conflicts.
+// Eight numbers of 16 bits: two in a word, the first one in its lower half.
+struct alignas(16) JpegEight {
+  uint32_t v[4];
+};
+
+// The blocks of a tile, column by column, with room between them against bank conflicts.
 struct JpegTransformMemory {
-  int16_t block[kJpegTileBlocks][8 * 8 + 2];
+  JpegEight column[kJpegTileBlocks][9];
 };
 
 #if !PS_HOST
-PS_FN int wrapped(int v) { return int16_t(v); }
+PS_FN int lower(uint32_t pair) { return int16_t(pair); }
+PS_FN int upper(uint32_t pair) { return int(pair) >> 16; }
+PS_FN uint32_t shifted_16_13(int v) { return uint32_t(int(uint32_t(v) << 16) >> 3); }   // of its 16 bits, << 13
 PS_FN int shifted(uint32_t sum, int by) { return int(sum + (1u << (by - 1))) >> by; }
 
 // One pass over eight numbers of 16 bits. The constants of Loeffler, Ligtenberg and Moschytz's transform, times 2^13;
@@ -20,17 +29,19 @@ PS_FN int shifted(uint32_t sum, int by) { return int(sum + (1u << (by - 1))) >> 
 template <int kShift> PS_FN void transform_eight(const int (&v)[8], int (&out)[8]) {
   constexpr int k0_298 = 2446, k0_390 = 3196, k0_541 = 4433, k0_765 = 6270, k0_899 = 7373, k1_175 = 9633,
                 k1_501 = 12299, k1_847 = 15137, k1_961 = 16069, k2_053 = 16819, k2_562 = 20995, k3_072 = 25172;
-  const auto pair = [](int a, int b, int p, int q) { return uint32_t(a * p) + uint32_t(b * q); };
+  const auto pair = [](int a, int b, int p, int q, uint32_t sum = 0) {
+    return uint32_t(a * p) + (uint32_t(b * q) + sum);
+  };
   const uint32_t even2 = pair(v[2], v[6], k0_541, k0_541 - k1_847), even3 = pair(v[2], v[6], k0_541 + k0_765, k0_541);
-  const uint32_t sum = uint32_t(wrapped(v[0] + v[4])) << 13, difference = uint32_t(wrapped(v[0] - v[4])) << 13;
+  const uint32_t sum = shifted_16_13(v[0] + v[4]), difference = shifted_16_13(v[0] - v[4]);
   const uint32_t e0 = sum + even3, e3 = sum - even3, e1 = difference + even2, e2 = difference - even2;
 
-  const int a = wrapped(v[7] + v[3]), b = wrapped(v[5] + v[1]);
+  const int a = int16_t(v[7] + v[3]), b = int16_t(v[5] + v[1]);
   const uint32_t z3 = pair(a, b, k1_175 - k1_961, k1_175), z4 = pair(a, b, k1_175, k1_175 - k0_390);
-  const uint32_t o0 = pair(v[7], v[1], k0_298 - k0_899, -k0_899) + z3;
-  const uint32_t o3 = pair(v[7], v[1], -k0_899, k1_501 - k0_899) + z4;
-  const uint32_t o1 = pair(v[5], v[3], k2_053 - k2_562, -k2_562) + z4;
-  const uint32_t o2 = pair(v[5], v[3], -k2_562, k3_072 - k2_562) + z3;
+  const uint32_t o0 = pair(v[7], v[1], k0_298 - k0_899, -k0_899, z3);
+  const uint32_t o3 = pair(v[7], v[1], -k0_899, k1_501 - k0_899, z4);
+  const uint32_t o1 = pair(v[5], v[3], k2_053 - k2_562, -k2_562, z4);
+  const uint32_t o2 = pair(v[5], v[3], -k2_562, k3_072 - k2_562, z3);
 
   out[0] = shifted(e0 + o3, kShift), out[7] = shifted(e0 - o3, kShift);
   out[1] = shifted(e1 + o2, kShift), out[6] = shifted(e1 - o2, kShift);
@@ -38,57 +49,78 @@ template <int kShift> PS_FN void transform_eight(const int (&v)[8], int (&out)[8
   out[3] = shifted(e3 + o0, kShift), out[4] = shifted(e3 - o0, kShift);
 }
 
-struct alignas(16) JpegEight {
-  int16_t v[8];
-};
+// Products wrap at 16 bits.
+PS_FN JpegEight transform_column(JpegEight coefficients, JpegEight quant) {
+  int v[8], out[8];
+  PS_UNROLL
+  for (int i = 0; i < 4; i++) {
+    v[2 * i] = lower(coefficients.v[i] * quant.v[i]);
+    v[2 * i + 1] = int((coefficients.v[i] & 0xffff0000) * (quant.v[i] >> 16)) >> 16;
+  }
+  transform_eight<11>(v, out);
+  JpegEight column;
+  PS_UNROLL
+  for (int i = 0; i < 4; i++) column.v[i] = pack_shorts(out[2 * i], out[2 * i + 1]);
+  return column;
+}
 
-// A block for each tile: eight threads for 8 x 8 samples, which take a column each, then a row each.
+PS_FN uint64_t transform_row(const int (&v)[8]) {
+  int out[8];
+  transform_eight<18>(v, out);
+  const uint32_t left = pack_signed_bytes(out[0], out[1], out[2], out[3]) ^ 0x80808080;      // adds 128
+  return uint64_t(pack_signed_bytes(out[4], out[5], out[6], out[7]) ^ 0x80808080) << 32 | left;
+}
+
+// A block for each tile: four threads for 8 x 8 samples, which take two columns each, then two rows each.
 PS_FN void jpeg_transform(const Launch& l) {
   PS_SHARED_MEMORY(memory);
   auto& m = *reinterpret_cast<JpegTransformMemory*>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!is_sound(p)) return;
-  int k = p.components - 1;
-  while (k && p.component[k].first_tile > b.number) k--;
+  int k = 0;
+  PS_UNROLL
+  for (int j = 1; j < 3; j++) k += (j < p.components) & (p.component[j].first_tile <= b.number);
   const JpegComponent& c = p.component[k];
-  const int64_t first = int64_t(b.number - c.first_tile) * kJpegTileBlocks, all = int64_t(c.columns) * c.rows;
-  const int count = int(min(int64_t(kJpegTileBlocks), all - first));
-  for (int i = thread(); i < count * 8; i += threads()) {
-    const int n = i / 8, column = i % 8;
-    const auto number = uint32_t(first + n), across = number / uint32_t(c.columns);
-    const int x = c.column + int(number - across * uint32_t(c.columns)), y = c.row + int(across);
-    const int mcu_x = x / c.h, mcu_y = y / c.v;
+  const Divisor by_columns = c.by_columns, by_h = c.by_h, by_v = c.by_v;
+  const int columns = c.columns, first = (b.number - c.first_tile) * kJpegTileBlocks;
+  const int count = min(kJpegTileBlocks, columns * c.rows - first);
+  const auto* quant = reinterpret_cast<const JpegEight*>(c.quant);
+  const auto* coefficients = on_gpu(reinterpret_cast<const JpegEight*>(p.coefficients));
+  const int16_t* dcs = on_gpu(c.dc);
+  const int first_kept = c.slot - (p.mcu_row * p.mcu_columns + p.mcu_column) * p.kept_in_mcu;
+  PS_LOOP
+  for (int i = thread(); i < count * 4; i += threads()) {
+    const int n = i / 4, number = first + n, across = by_columns.quotient(number);
+    const int x = c.column + number - across * columns, y = c.row + across;
+    const int mcu_x = by_h.quotient(x), mcu_y = by_v.quotient(y);
     const int rank = (y - mcu_y * c.v) * c.h + x - mcu_x * c.h;
-    int slot = rank;
-    for (int j = 0; j < k; j++)
-      if (p.component[j].columns) slot += p.component[j].blocks;
-    const int64_t kept = int64_t(mcu_y - p.mcu_row) * p.mcu_columns + mcu_x - p.mcu_column;
-    const int16_t* from = p.coefficients + (kept * p.kept_in_mcu + slot) * 64 + column * 8;
-    const JpegEight coefficients = *reinterpret_cast<const JpegEight*>(from);
-    const JpegEight quant = *reinterpret_cast<const JpegEight*>(c.quant + column * 8);
-    int v[8], out[8];
-    PS_UNROLL
-    for (int r = 0; r < 8; r++) v[r] = wrapped(coefficients.v[r] * quant.v[r]);
-    if (column == 0) v[0] = wrapped(c.dc[(int64_t(mcu_y) * p.mcus_across + mcu_x) * c.blocks + rank] * quant.v[0]);
-    transform_eight<11>(v, out);
-    PS_UNROLL
-    for (int r = 0; r < 8; r++) m.block[n][r * 8 + column] = int16_t(clamp(out[r], -32768, 32767));
+    const int kept = first_kept + (mcu_y * p.mcu_columns + mcu_x) * p.kept_in_mcu + rank;
+    const JpegEight* from = coefficients + int64_t(kept) * 8;
+    // Odd blocks begin with other columns than even ones: so eight threads write to different banks.
+    const int one = (i % 4 + n % 2 * 3) & 7, two = one ^ 4;
+    JpegEight left = from[one], right = from[two];
+    const auto dc = uint32_t(dcs[(mcu_y * p.mcus_across + mcu_x) * c.blocks + rank]);
+    if (one == 0) left.v[0] = pick_bytes(dc, left.v[0], 0x7610);
+    if (two == 0) right.v[0] = pick_bytes(dc, right.v[0], 0x7610);
+    m.column[n][one] = transform_column(left, quant[one]);
+    m.column[n][two] = transform_column(right, quant[two]);
   }
   sync();
-  for (int i = thread(); i < count * 8; i += threads()) {
-    const int n = i % count, row = i / count;      // neighbours write next to each other
-    const auto number = uint32_t(first + n), across = number / uint32_t(c.columns);
-    int v[8], out[8];
+  uint8_t* plane = on_gpu(c.plane);
+  PS_LOOP
+  for (int i = thread(); i < count * 4; i += threads()) {
+    const int n = i / 4, pair = i % 4, number = first + n, across = by_columns.quotient(number);
+    int rows[2][8];
     PS_UNROLL
-    for (int x = 0; x < 8; x++) v[x] = m.block[n][row * 8 + x];
-    transform_eight<18>(v, out);
-    uint64_t samples = 0;
-    PS_UNROLL
-    for (int x = 0; x < 8; x++) samples |= uint64_t(clamp(out[x], -128, 127) + 128) << 8 * x;
-    const int64_t pitch = int64_t(c.columns) * 8;
-    uint8_t* to = c.plane + (int64_t(across) * 8 + row) * pitch + int64_t(number - across * uint32_t(c.columns)) * 8;
-    *reinterpret_cast<uint64_t*>(to) = samples;
+    for (int x = 0; x < 8; x++) {
+      const uint32_t both = m.column[n][x].v[pair];
+      rows[0][x] = lower(both), rows[1][x] = upper(both);
+    }
+    const int64_t pitch = int64_t(columns) * 8;
+    uint8_t* to = plane + (across * 8 + pair * 2) * pitch + (number - across * columns) * 8;
+    *reinterpret_cast<uint64_t*>(to) = transform_row(rows[0]);
+    *reinterpret_cast<uint64_t*>(to + pitch) = transform_row(rows[1]);
   }
 }
 #endif

@@ -2,92 +2,110 @@
 // at twice: how many remain of each piece must be known before the first one of any can be written.
 #pragma once
 
+#include "kernels/device/bits.h"
 #include "kernels/device/block_scan.h"
 #include "kernels/device/jpeg.h"
 
 namespace ps::device {
 
 struct JpegUnstuffMemory {
-  unsigned char bytes[kJpegPieceBytes + 8];
-  uint32_t counts[kJpegRuns], totals[kJpegThreads];
+  static constexpr int kWords = kJpegPieceBytes / 4 + 1;   // output may begin and end within one
+  uint32_t words[kWords + kWords / 32 + 1], totals[kJpegThreads];
+  JpegPiece before;
 };
 
 #if !PS_HOST
-// A piece of the file in shared memory, with a word before and one behind it.
-struct JpegBytes {
-  const JpegPicture& p;
-  const unsigned char* memory;         // from the byte `origin` on
-  int64_t origin;
+// Bytes of a file that a thread looks at; bit i stands for the byte i.
+struct JpegRun {
+  static constexpr int kWords = kJpegRunBytes / 4;
+  uint32_t words[kWords] = {};
+  uint32_t kept = 0, markers = 0;      // what belongs to the scan; the first bytes of restart markers
+  bool ended = false, damaged = false;
 
-  PS_FN int at(int64_t i) const {      // behind the file's end there is a marker, as there should be before it
-    return i < int64_t(p.scan) ? 0 : i < int64_t(p.end) ? memory[i - origin] : 0xD9;
-  }
-  // Tells the visitor of what the bytes from `begin` on are: byte(value), marker(code), damage(). Returns whether the
-  // scan ends there.
-  template <class Visit> PS_FN bool run(int64_t begin, Visit& visit) const {
-    int before = at(begin - 2), last = at(begin - 1), now = at(begin);
-    for (int64_t i = begin; i < begin + kJpegRunBytes; i++) {
-      const int next = at(i + 1);
-      if (i >= int64_t(p.end)) return true;
-      if (i >= int64_t(p.scan)) {
-        const bool second = last == 0xFF;            // of a pair that begins with FF
-        if (now != 0xFF) {
-          if (!second) visit.byte(now);
-          else if (now == 0 && before == 0xFF) visit.damage();
-        } else if (next == 0) {
-          visit.byte(now);
-        } else if (next != 0xFF) {                   // not a fill byte
-          if (!p.has_restarts || (next & 0xF8) != 0xD0) return true;
-          visit.marker(next);
-        }
-      }
-      before = last, last = now, now = next;
-    }
-    return false;
+  // Bytes that remain, from bit 15 on markers, in bit 31 whether the scan ended: sums hold for a whole piece.
+  PS_FN uint32_t sum() const {
+    return uint32_t(count_ones(kept)) | uint32_t(count_ones(markers)) << 15 | uint32_t(ended) << 31;
   }
 };
-
-PS_FN JpegBytes load_piece(const JpegPicture& p, int number, unsigned char* memory) {
-  const int64_t first = (int64_t(p.first_piece) + number) * kJpegPieceBytes / 4 - 1;
-  const int64_t words = (int64_t(p.end) + 3) / 4;
-  auto* to = reinterpret_cast<uint32_t*>(memory);
-  for (int i = thread(); i < kJpegPieceBytes / 4 + 2; i += threads())
-    if (first + i >= 0 && first + i < words) to[i] = reinterpret_cast<const uint32_t*>(p.file)[first + i];
-  sync();
-  return {p, memory, first * 4};
-}
-
-// Of a run or piece, in one number: bytes that remain, from bit 13 on markers, in bit 31 whether the scan ended.
 struct JoinRuns {
   PS_FN uint32_t operator()(uint32_t a, uint32_t b) const { return a >> 31 ? a : a + b; }
 };
-struct JpegCount {
-  uint32_t sum = 0;
-  PS_FN void byte(int) { sum++; }
-  PS_FN void marker(int) { sum += 1 << 13; }
-  PS_FN void damage() {}
+
+struct alignas(16) JpegWords {
+  uint32_t words[4];
 };
 
-PS_FN JpegBytes count_runs(const JpegPicture& p, int number, JpegUnstuffMemory& m) {
-  const JpegBytes bytes = load_piece(p, number, m.bytes);
-  for (int r = thread(); r < kJpegRuns; r += threads()) {
-    JpegCount count;
-    const bool ended = bytes.run(bytes.origin + 4 + r * kJpegRunBytes, count);
-    m.counts[r] = count.sum | uint32_t(ended) << 31;
+PS_FN uint32_t lowest_bits(int n) { return n < 32 ? (1u << n) - 1 : ~0u; }
+
+// Which bytes are FF.
+PS_FN uint32_t find_ff(const uint32_t (&words)[JpegRun::kWords]) {
+  uint32_t found = 0;
+  PS_UNROLL for (int i = JpegRun::kWords - 1; i >= 0; i--) {
+    const uint32_t sevens = (~words[i] & 0x7F7F7F7F) + 0x7F7F7F7F;       // no byte carries into the next one
+    const uint32_t signs = ~sevens & words[i] & 0x80808080;
+    found = shift_pair(signs * 0x00204081, found, 28);                   // the four signs move to the uppermost bits
   }
-  sync();
-  scan_values(m.counts, kJpegRuns, m.totals, uint32_t(0), JoinRuns());
-  return bytes;
+  return found;
+}
+
+// The bytes from `begin` on. Behind the file's end there is a marker, as there should be before it.
+PS_FN JpegRun jpeg_run(const JpegPicture& p, uint32_t begin) {
+  JpegRun run;
+  const uint8_t* file = p.file;
+  const uint32_t scan = p.scan, end = p.end;
+  const int skipped = begin < scan ? int(min(scan - begin, 32u)) : 0;
+  const int there = begin < end ? int(min(end - begin, 32u)) : 0;
+  PS_UNROLL for (int i = 0; i < kJpegRunBytes; i += 16) {
+    if (i >= there) continue;
+    const JpegWords some = *reinterpret_cast<const JpegWords*>(file + begin + i);
+    PS_UNROLL for (int k = 0; k < 4; k++) run.words[i / 4 + k] = some.words[k];
+  }
+  const uint32_t before = begin > scan && there && file[begin - 1] == 0xFF;
+  const uint32_t valid = lowest_bits(there) & ~lowest_bits(skipped);
+  const uint32_t ff = find_ff(run.words) & valid, second = ff << 1 | before;
+  run.kept = valid & ~(second & ~ff);
+  run.ended = there < kJpegRunBytes;
+  for (uint32_t left = ff; left; left &= left - 1) {
+    const int i = lowest_one(left);
+    const uint32_t behind = begin + uint32_t(i) + 1;
+    const int next = behind < end ? file[behind] : 0xD9;
+    if (next == 0) {                   // a byte FF, unless it is a fill byte that comes before
+      run.damaged |= second >> i & 1;
+      continue;
+    }
+    run.kept &= ~(1u << i);
+    if (next == 0xFF) continue;
+    if (!p.has_restarts || (next & 0xF8) != 0xD0) {
+      run.ended = true;
+      run.kept &= lowest_bits(i);
+      break;
+    }
+    run.markers |= 1u << i;
+  }
+  return run;
+}
+// One of a piece. There may be more threads than it has runs.
+PS_FN uint32_t run_begin(const JpegBlock& b, int number) {
+  return (b.picture.first_piece + uint32_t(b.number)) * kJpegPieceBytes + uint32_t(number) * kJpegRunBytes;
+}
+PS_FN JpegRun jpeg_run(const JpegBlock& b, int number) {
+  return number < kJpegRuns ? jpeg_run(b.picture, run_begin(b, number)) : JpegRun();
 }
 
 // A block for each piece.
 PS_FN void jpeg_count(const Launch& l) {
   PS_SHARED_MEMORY(memory);
-  auto& m = *reinterpret_cast<JpegUnstuffMemory*>(memory);
+  auto* totals = reinterpret_cast<JpegUnstuffMemory*>(memory)->totals;
   const JpegBlock b = jpeg_block(l);
-  count_runs(b.picture, b.number, m);
-  const uint32_t all = m.counts[kJpegRuns - 1];
-  if (thread() == 0) b.picture.piece[b.number] = {all & 0x1FFF, (all >> 13 & 0xFFF) | (all >> 31 << 31)};
+  uint32_t all = 0;
+  for (int first = 0; first < kJpegRuns; first += threads()) {
+    scan_threads(totals, jpeg_run(b, first + thread()).sum(), JoinRuns());
+    all = JoinRuns()(all, totals[threads() - 1]);
+    sync();
+  }
+  if (thread() != 0) return;
+  b.picture.piece[b.number] = {all & 0x7FFF, (all >> 15 & 0x3FFF) | (all >> 31 << 31)};
+  if (b.number == 0) *b.picture.status = {0, 0, 0, 0};
 }
 
 struct JoinPieces {
@@ -97,29 +115,85 @@ struct JoinPieces {
   }
 };
 
-// A block for each picture: sums of its pieces. Segments whose markers are not found later remain empty.
-PS_FN void jpeg_place(const Launch& l) {
-  PS_SHARED_MEMORY(memory);
-  const JpegPicture& p = jpeg_block(l).picture;
-  scan_values(p.piece, p.pieces, reinterpret_cast<JpegPiece*>(memory), JpegPiece{0, 0}, JoinPieces());
-  const uint32_t bits = p.piece[p.pieces - 1].bytes * 8;
-  for (uint32_t i = uint32_t(thread()); i <= p.segments; i += uint32_t(threads())) p.segment[i] = i ? bits : 0;
-  if (thread() == 0) *p.status = {0, 0, 0, 0};
+// Of the first n pieces: few, so that one warp is enough. `sum` is shared memory.
+PS_FN JpegPiece sum_pieces(const JpegPicture& p, int n, JpegPiece& sum) {
+  if (const int t = thread(); t < kLanes) {
+    const int each = (n + kLanes - 1) / kLanes;
+    const int begin = min(each * t, n), end = min(begin + each, n);
+    JpegPiece own{0, 0};
+    PS_LOOP for (int i = begin; i < end; i++) own = JoinPieces()(own, p.piece[i]);
+    own = scan_lanes(own, JoinPieces());
+    if (t == kLanes - 1) sum = own;
+  }
+  sync();
+  return sum;
 }
 
-struct JpegStore {
-  const JpegPicture& p;
-  uint32_t at, markers;
-  PS_FN void byte(int value) { p.data[at++ ^ 3] = uint8_t(value); }
-  // The one behind the last segment, if there is one, ends the scan whatever its number.
-  PS_FN void marker(int code) {
-    const uint32_t number = markers++;
-    if (number + 1 > p.segments) return;
-    if (number + 1 < p.segments && (uint32_t(code) & 7) != (number & 7)) damage();
-    p.segment[number + 1] = at * 8;
+// The bytes of a piece without those between, as words of shared memory. Neighbouring threads write into them where
+// one's bytes end and the other's begin, which are zeros before.
+struct JpegPacker {
+  uint32_t* words;
+
+  // Threads write eight words each, so that they would all meet in few of the memory's banks.
+  PS_FN static int slot(int word) { return word + word / 32; }
+
+  // Bytes of a word, the first one as the most significant one.
+  PS_FN static uint32_t pack(uint32_t word, uint32_t kept) {
+    uint32_t packed = 0;
+    int shift = 24;
+    PS_UNROLL for (int i = 0; i < 4; i++) {
+      if (!(kept >> i & 1)) continue;
+      packed |= (word >> 8 * i & 0xFF) << shift;
+      shift -= 8;
+    }
+    return packed;
   }
-  PS_FN void damage() { p.status->broken = 1; }
+
+  PS_FN void put(const JpegRun& run, int at) const {
+    const int first = at / 4;
+    int word = first;
+    uint32_t held = 0, bits = uint32_t(at) % 4 * 8;      // of the word that is being filled
+    PS_UNROLL for (int i = 0; i < JpegRun::kWords; i++) {
+      const uint32_t kept = run.kept >> 4 * i & 15;
+      uint32_t value = pick_bytes(run.words[i], 0, 0x0123), more = 32;
+      if (kept != 15) value = pack(run.words[i], kept), more = uint32_t(count_ones(kept)) * 8;
+      held |= value >> bits;
+      if (bits + more < 32) {
+        bits += more;
+        continue;
+      }
+      if (word == first) or_into(words + slot(word), held);
+      else words[slot(word)] = held;
+      word++;
+      held = shift_pair(0, value, bits);
+      bits += more - 32;
+    }
+    if (bits) or_into(words + slot(word), held);
+  }
 };
+
+// Where segments begin. The marker behind the last one, if there is one, ends the scan whatever its number.
+PS_FN void place_segments(const JpegPicture& p, const JpegRun& run, uint32_t begin, uint32_t at, uint32_t number) {
+  for (uint32_t left = run.markers; left && number < p.segments; left &= left - 1) {
+    const int i = lowest_one(left);
+    if (number + 1 < p.segments && (p.file[begin + uint32_t(i) + 1] & 7u) != (number & 7)) p.status->broken = 1;
+    p.segment[++number] = (at + uint32_t(count_ones(run.kept & lowest_bits(i)))) * 8;
+  }
+}
+
+// Bytes from `begin` to `end` of the scan. Words that hold other pieces' bytes as well are written byte by byte.
+PS_FN void store_words(const JpegPicture& p, const uint32_t* words, uint32_t begin, uint32_t end) {
+  uint8_t* data = p.data;
+  for (uint32_t i = uint32_t(thread()), at; (at = (begin / 4 + i) * 4) < end; i += uint32_t(threads())) {
+    const uint32_t word = words[JpegPacker::slot(int(i))];
+    if (at >= begin && end - at >= 4) {
+      *reinterpret_cast<uint32_t*>(data + at) = word;
+      continue;
+    }
+    for (uint32_t k = 0; k < 4; k++)
+      if (at + k >= begin && at + k < end) data[(at + k) ^ 3] = uint8_t(word >> (24 - 8 * k));
+  }
+}
 
 // A block for each piece.
 PS_FN void jpeg_unstuff(const Launch& l) {
@@ -127,15 +201,33 @@ PS_FN void jpeg_unstuff(const Launch& l) {
   auto& m = *reinterpret_cast<JpegUnstuffMemory*>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
-  const JpegPiece before = b.number ? p.piece[b.number - 1] : JpegPiece{0, 0};
-  if (before.ended()) return;
-  const JpegBytes bytes = count_runs(p, b.number, m);
-  for (int r = thread(); r < kJpegRuns; r += threads()) {
-    const uint32_t runs = r ? m.counts[r - 1] : 0;
-    if (runs >> 31) continue;
-    JpegStore store{p, before.bytes + (runs & 0x1FFF), before.markers + (runs >> 13 & 0xFFF)};
-    bytes.run(bytes.origin + 4 + r * kJpegRunBytes, store);
+  JpegPiece before = sum_pieces(p, b.number ? b.number : int(p.pieces), m.before);
+  if (b.number == 0) {                 // segments whose markers are not found remain empty
+    const uint32_t found = before.markers & 0x7FFFFFFF;
+    for (uint32_t i = uint32_t(thread()); i <= p.segments; i += uint32_t(threads()))
+      if (i == 0 || i > found) p.segment[i] = i ? before.bytes * 8 : 0;
+    before = {0, 0};
   }
+  if (before.ended()) return;
+  constexpr int words = int(sizeof m.words / sizeof m.words[0]);
+  for (int i = thread(); i < words; i += threads()) m.words[i] = 0;
+  const uint32_t origin = before.bytes / 4 * 4;          // that the first word stands for
+  uint32_t all = 0;
+  for (int first = 0; first < kJpegRuns; first += threads()) {
+    const int number = first + thread();
+    const JpegRun run = jpeg_run(b, number);
+    scan_threads(m.totals, run.sum(), JoinRuns());       // now the words are zeros, too
+    const uint32_t runs = thread() ? JoinRuns()(all, m.totals[thread() - 1]) : all;
+    all = JoinRuns()(all, m.totals[threads() - 1]);
+    sync();
+    if (runs >> 31) continue;
+    const uint32_t at = before.bytes + (runs & 0x7FFF);
+    if (run.damaged) p.status->broken = 1;
+    if (run.kept) JpegPacker{m.words}.put(run, int(at - origin));
+    if (run.markers) place_segments(p, run, run_begin(b, number), at, before.markers + (runs >> 15 & 0x3FFF));
+  }
+  sync();
+  store_words(p, m.words, before.bytes, before.bytes + (all & 0x7FFF));
 }
 #endif
 

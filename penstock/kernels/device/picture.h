@@ -30,14 +30,6 @@ struct Strides {
   int64_t frame;
 };
 
-// What the host gives out is the GPU's own memory: said so, loads and stores need not find that out.
-template <class T> PS_FN T* on_gpu(T* p) {
-#if defined(__CUDACC_RTC__)
-  __builtin_assume(__isGlobal(p));
-#endif
-  return p;
-}
-
 // Pixels x0 <= x < x1, y0 <= y < y1.
 struct Rect {
   int x0, y0, x1, y1;

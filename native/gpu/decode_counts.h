@@ -1,0 +1,27 @@
+// How many files each of a mixed decoder's engines has decoded. Threads add while others look.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ps::gpu {
+
+enum class DecodedBy : uint8_t { cpu, cuda, nvjpeg, nvimagecodec };
+
+struct DecodeCounts {
+  struct Files {
+    std::atomic<int64_t> files{0}, bytes{0};       // bytes: as they are encoded
+  };
+  std::array<Files, 4> by;
+  std::atomic<int64_t> refused{0};                 // of the CPU's files: those that the GPU was given before
+
+  void add(DecodedBy who, int64_t files, size_t bytes) {
+    Files& f = by[size_t(who)];
+    f.files.fetch_add(files, std::memory_order_relaxed);
+    f.bytes.fetch_add(int64_t(bytes), std::memory_order_relaxed);
+  }
+};
+
+}  // namespace ps::gpu

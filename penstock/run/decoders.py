@@ -1,0 +1,125 @@
+"""Who decodes with ``device="mixed"``: what is chosen for JPEG, and why; and how many files each engine has had."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock import types
+from penstock.decode.options import JPEG_ENGINES, ImageOptions
+from penstock.errors import ArgumentError, DeviceError
+from penstock.graph.node import OpNode
+from penstock.run import kernels, libraries
+
+if TYPE_CHECKING:
+    from penstock.run.executor import Executor
+
+_VARIABLE = "PENSTOCK_JPEG"
+# In the order of native/gpu/decode_counts.h.
+ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
+
+
+@dataclass(frozen=True)
+class JpegEngine:
+    """What decodes JPEG for one operator: ``"cuda"``, ``"hardware"`` or ``"cpu"``."""
+
+    name: str
+    why: str
+    load: float = 0.0  # of a batch's JPEG files, in bytes: those that are given to the GPU if it can decode them
+    wanted: str = "cpu"  # what it is for: where a library is missing, the CPU stands in
+
+    def __str__(self) -> str:
+        name = {"cuda": ENGINES["cuda"], "hardware": ENGINES["nvjpeg"], "cpu": ENGINES["cpu"]}[self.name]
+        if self.name != "cpu" and self.load < 1:
+            name += f" for {100 * self.load:g} % of the bytes"
+        return f"{name} ({self.why})"
+
+
+def choose(op: ImageOptions) -> JpegEngine:
+    """The engine for an operator with ``device="mixed"``.
+
+    ArgumentError where the environment variable PENSTOCK_JPEG, which stands in for ``jpeg_engine="auto"``, names none.
+    """
+    engine, why = op.jpeg_engine, f"jpeg_engine={op.jpeg_engine!r}"
+    named = os.environ.get(_VARIABLE)
+    if engine == "auto" and named:
+        if named not in JPEG_ENGINES:
+            accepted = ", ".join(map(repr, JPEG_ENGINES))
+            raise ArgumentError(f"{op.name}: environment variable {_VARIABLE}={named!r}: expected one of {accepted}")
+        engine, why = named, f"{_VARIABLE}={named}"
+    load = min(max(float(op.hw_decoder_load), 0.0), 1.0)
+    if engine == "cpu":
+        return JpegEngine("cpu", why)
+    if load == 0:
+        return JpegEngine("cpu", f"hw_decoder_load={op.hw_decoder_load:g}")
+    if op.dtype != types.UINT8:
+        return JpegEngine("cpu", f"dtype={types.DALIDataType(op.dtype).name}: the GPU decodes JPEG to UINT8 alone")
+    if op.use_fast_idct:
+        return JpegEngine("cpu", "use_fast_idct=True")
+    if engine == "auto" and not _compiler():
+        engine, why = "hardware", "NVRTC was not found, so there are no kernels of our own"
+    if engine != "hardware":
+        return JpegEngine("cuda", why, load if "hw_decoder_load" in op.given else 1.0, "cuda")
+    if op.output_type == types.YCbCr:
+        return JpegEngine("cpu", f"{why}, and nvJPEG does not make YCbCr as DALI has it")
+    if not libraries.found("nvjpeg"):
+        return JpegEngine("cpu", f"{why}, and nvJPEG was not found", wanted="hardware")
+    return JpegEngine("hardware", why, load, "hardware")
+
+
+def _compiler() -> bool:
+    """Whether kernels can be compiled."""
+    try:
+        kernels.nvrtc()
+    except DeviceError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """How many files a decoder with ``device="mixed"`` has decoded, by engine: ``cpu``, ``cuda`` (kernels of our own),
+    ``nvjpeg`` and ``nvimagecodec``.
+    """
+
+    operator: str
+    files: Mapping[str, int]
+    bytes: Mapping[str, int]  # of the files, as they are encoded
+    refused: int = 0  # of the CPU's: those that the GPU was given first, and could not decode
+
+    @classmethod
+    def of(cls, operator: str, row: list[int]) -> Decoded:
+        """Of the native library's numbers."""
+        files, sizes = (dict(zip(ENGINES, row[first:-1:2], strict=True)) for first in (0, 1))
+        return cls(operator, files, sizes, row[-1])
+
+    def since(self, before: Decoded) -> Decoded:
+        """What was decoded since then."""
+        return Decoded(
+            self.operator,
+            {engine: n - before.files[engine] for engine, n in self.files.items()},
+            {engine: n - before.bytes[engine] for engine, n in self.bytes.items()},
+            self.refused - before.refused,
+        )
+
+    def __str__(self) -> str:
+        parts = []
+        for engine, name in ENGINES.items():
+            if n := self.files[engine]:
+                refused = f", {self.refused} of them refused by the GPU's" if engine == "cpu" and self.refused else ""
+                parts.append(f"{name} {n} file{'s' * (n > 1)} ({self.bytes[engine] / 1e6:.1f} MB{refused})")
+        return "; ".join(parts) or "no files"
+
+
+def notes(executor: Executor) -> dict[OpNode, list[str]]:
+    """Lines about decoders with ``device="mixed"``, for `Pipeline.explain`."""
+    found = {}
+    so_far = {} if executor.closed else executor.decoded()
+    for node, engine in executor.program.jpeg_engines.items():
+        others = "nvImageCodec" if libraries.found("nvimgcodec") else "CPU (nvImageCodec was not found)"
+        found[node] = [f"JPEG: {engine}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
+        if node in so_far and any(so_far[node].files.values()):
+            found[node].append(f"so far: {so_far[node]}")
+    return found
