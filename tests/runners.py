@@ -107,17 +107,53 @@ def assert_equal(found: list[Result], wanted: list[Result]) -> None:
             assert x.tobytes() == y.tobytes(), f"sample {i}: {differences(x, y)}"
 
 
-def assert_close(found: Array, wanted: Array, off_by: int, share: float, tolerance: float, what: str) -> None:
-    """Integers at most ``off_by`` apart, in at most ``share`` of all places; floats by their relative difference."""
+def assert_alike(
+    found: list[Result], wanted: list[Result], share: float, tolerance: float, random: bool, of_largest: float = 0
+) -> None:
+    """As DALI has it: integers at most 1 apart; only types, layouts and shapes of what is ``random``."""
+    assert len(found) == len(wanted)
+    for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        assert (a.dtype, a.layout) == (b.dtype, b.layout)
+        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
+            assert x.shape == y.shape
+            if not random:
+                assert_close(x, y, 1, share, tolerance, f"sample {i}, output {k}", of_largest)
+
+
+def assert_as_dali_on_gpu(case: Case, folder: Path, random: bool = False) -> None:
+    """On a GPU: as DALI's GPU operator has it, which rounds otherwise than its CPU's; where the two differ by more
+    (halves go to the even number, casts saturate, ...), as its CPU operator has it. Interpolated floats are off by as
+    much as neighbours differ times what positions are off, hence a share of the largest value.
+    """
+    try:
+        wanted = dalis(case, "gpu")
+    except (RuntimeError, TypeError, ValueError) as error:
+        pytest.skip(f"DALI's GPU operator refuses it: {str(error).splitlines()[0][:80]}")
+    found = ours(case, folder, device="gpu")
+    try:
+        assert_alike(found, wanted, 0.05, 1e-3, random, 2e-5)
+    except AssertionError as error:
+        print(f"unlike DALI's GPU operator: {error}")
+        assert_alike(found, dalis(case), 0.005, 1e-4, random)
+
+
+def assert_close(
+    found: Array, wanted: Array, off_by: int, share: float, tolerance: float, what: str, of_largest: float = 0
+) -> None:
+    """Integers at most ``off_by`` apart, in at most ``share`` of all places; floats by their relative difference, or by
+    that to the largest one.
+    """
     assert found.shape == wanted.shape, what
     assert found.dtype == wanted.dtype, what
     if found.dtype.kind == "f":
         tolerance = max(tolerance, 2.0**-10 if found.dtype == np.float16 else 0.0)
         a, b = found.astype(np.float64), wanted.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            near = np.abs(a - b) <= tolerance * np.maximum(1, np.abs(b))
+            largest = np.max(np.abs(b), initial=0, where=np.isfinite(b))
+            near = np.abs(a - b) <= np.maximum(tolerance * np.maximum(1, np.abs(b)), of_largest * largest)
         assert np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))), f"{what}: {differences(found, wanted)}"
     elif not np.array_equal(found, wanted):
+        found, wanted = (x.astype(np.uint8) if x.dtype == np.bool_ else x for x in (found, wanted))
         apart = np.where(found > wanted, found - wanted, wanted - found)
         assert apart.max() <= off_by, f"{what}: {differences(found, wanted)}"
         assert (apart > 0).mean() <= share, f"{what}: {differences(found, wanted)}"
@@ -125,6 +161,9 @@ def assert_close(found: Array, wanted: Array, off_by: int, share: float, toleran
 
 def differences(x: Array, y: Array) -> str:
     """How two arrays of one shape differ, in words."""
-    at = np.argwhere(~((x == y) | ((x != x) & (y != y))))
+    apart = ~((x == y) | ((x != x) & (y != y)))
+    at = np.argwhere(apart)
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = np.nanmax(np.abs(x.astype(np.float64) - y.astype(np.float64)), initial=0.0, where=apart)
     shown = ", ".join(f"{tuple(map(int, i))}: {x[tuple(i)]!r} != {y[tuple(i)]!r}" for i in at[:4])
-    return f"{len(at)} of {x.size} elements differ: {shown}"
+    return f"{len(at)} of {x.size} elements differ, by up to {largest:g}: {shown}"

@@ -14,7 +14,7 @@ from penstock import DataNode, fn, types
 from penstock.errors import PenstockError
 from penstock.op import registry
 from tests.cases import Case, Samples
-from tests.runners import Nodes, Result, assert_close, assert_equal, dalis, ours
+from tests.runners import Nodes, Result, assert_alike, assert_close, assert_equal, dalis, ours
 
 _MODULES = sorted((Path(__file__).parent / "augment").glob("test_*.py"))
 CASES: list[Case] = [
@@ -116,16 +116,7 @@ def test_parity_with_dali(case: Case, folder: Path) -> None:
         pytest.skip(f"differs on purpose: {case.differs}")
     if case.op.startswith("_"):
         pytest.skip("no operator of DALI's")
-    wanted = dalis(case)
-    found = ours(case, folder)
-    assert len(found) == len(wanted)
-    for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
-        assert a.dtype == b.dtype
-        assert a.layout == b.layout
-        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
-            assert x.shape == y.shape
-            if not is_random(case):
-                assert_close(x, y, 1, 0.005, 1e-4, f"sample {i}, output {k}")
+    assert_alike(ours(case, folder), dalis(case), 0.005, 1e-4, is_random(case))
 
 
 def misshapen(given: Samples) -> Iterator[Samples]:

@@ -15,9 +15,9 @@ import pytest
 
 from penstock import backend, fn, pipeline_def
 from penstock.errors import ArgumentError, DecodeError, OperatorError
+from tests.decode.dalis import with_dali
 from tests.decode.formats import tiff
 from tests.decode.pictures import chunk, decode, decode_window, jpeg, pillow, png, smooth
-from tests.decode.test_dali import with_dali
 from tests.decode.test_formats import FILES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from penstock import fn, types
+from tests.decode.dalis import with_dali
 from tests.decode.pictures import Array, chunk, decode, exif, jpeg, png, smooth
 
 dali = pytest.importorskip("nvidia.dali", reason="needs DALI: pip install nvidia-dali-cuda130==2.4.0")
@@ -39,24 +40,6 @@ PNGS = {
 }
 PNGS["png turned"] = png(RANDOM.integers(0, 256, (20, 30, 3)), 2, 8, chunks=[chunk(b"eXIf", exif(8))])
 FILES = {**JPEGS, **PNGS}
-
-
-def with_dali(files: list[bytes], operator: str, inputs: list[Array] | None = None, **arguments: Any) -> list[Array]:
-    """The same call of DALI's `fn`; ``operator`` is a name below it."""
-    make = dali.fn
-    for part in operator.split("."):
-        make = getattr(make, part)
-
-    @dali.pipeline_def(batch_size=len(files), num_threads=2, device_id=None, seed=1)
-    def pipeline() -> Any:
-        encoded = dali.fn.external_source(lambda: [np.frombuffer(file, np.uint8) for file in files])
-        extra = [dali.types.Constant(value, device="cpu") for value in inputs or []]
-        return make(encoded, *extra, **arguments)
-
-    built = pipeline()
-    built.build()
-    (out,) = built.run()
-    return [np.array(out.at(i)) for i in range(len(files))]
 
 
 def alike(ours: Array, theirs: Array, equal: float = 0.995) -> None:

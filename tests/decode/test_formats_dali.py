@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from penstock import fn, types
+from tests.decode.dalis import with_dali
 from tests.decode.pictures import Array, decode
-from tests.decode.test_dali import with_dali
 from tests.decode.test_formats import FILES
 
 dali = pytest.importorskip("nvidia.dali", reason="needs DALI: pip install nvidia-dali-cuda130==2.4.0")

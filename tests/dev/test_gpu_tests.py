@@ -43,6 +43,20 @@ def test_a_bad_run(status: int) -> None:
     assert run.errors == "RACECHECK SUMMARY: 10 hazards displayed (10 errors, 0 warnings)"
 
 
+def test_logs_of_all_processes_count(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    command = [sys.executable, "-c", "print('3 passed in 0.1s')"]
+    (logs / "1").write_text("========= ERROR SUMMARY: 0 errors\n")
+    (logs / "2").write_text("========= ERROR SUMMARY: 0 errors\n")
+    assert gpu_tests.run("it", command, tmp_path, logs).good
+    (logs / "3").write_text("========= Invalid __global__ read\n========= ERROR SUMMARY: 1 error\n")
+    bad = gpu_tests.run("it", command, tmp_path, logs)
+    assert not bad.good
+    assert bad.errors == "ERROR SUMMARY: 0 errors; ERROR SUMMARY: 1 error"
+    assert "Invalid __global__ read" in capfd.readouterr().out
+
+
 def test_a_run_that_ends_in_the_middle() -> None:
     run = gpu_tests.summary_of("....\nFatal Python error: Aborted\n", "tests", -6)
     assert not run.good

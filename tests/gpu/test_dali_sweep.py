@@ -8,7 +8,7 @@ import pytest
 
 from penstock.op import registry
 from tests.cases import Case
-from tests.runners import assert_close, dalis, ours
+from tests.runners import assert_as_dali_on_gpu
 from tests.test_sweep import CASES, is_random
 
 pytestmark = pytest.mark.gpu
@@ -25,16 +25,4 @@ def comparable(case: Case) -> bool:
 
 @pytest.mark.parametrize("case", [c for c in CASES if comparable(c)], ids=str)
 def test_parity_with_dalis_gpu(case: Case, folder: Path) -> None:
-    """Integers at most 1 apart; floats within a thousandth, for DALI's GPU kernels round otherwise than its CPU's."""
-    try:
-        wanted = dalis(case, "gpu")
-    except (RuntimeError, TypeError, ValueError) as error:
-        pytest.skip(f"DALI's GPU operator refuses it: {str(error).splitlines()[0][:80]}")
-    found = ours(case, folder, device="gpu")
-    assert len(found) == len(wanted)
-    for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
-        assert (a.dtype, a.layout) == (b.dtype, b.layout)
-        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
-            assert x.shape == y.shape
-            if not is_random(case):
-                assert_close(x, y, 1, 0.05, 1e-3, f"sample {i}, output {k}")
+    assert_as_dali_on_gpu(case, folder, is_random(case))
