@@ -103,7 +103,7 @@ def write_folder(root: Path, count: int, style: Style) -> Iterator[int]:
     for name in names:
         (unfinished / name).mkdir(parents=True, exist_ok=True)
     arguments = (_write, paths, range(count), [style] * count)
-    if count < 64:
+    if count * style.width * style.height < 64 * 500 * 375:
         yield from map(*arguments)
     else:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
