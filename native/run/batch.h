@@ -64,6 +64,8 @@ struct Batch {
   std::vector<std::pair<int, FedRef>> fed;     // what was given from outside, by value
   std::vector<BufferRef> value_memory;         // by value: the one buffer of a contiguous value, if it has one
   int pieces() const { return phase == Phase::prepare ? 1 : size; }
+  // Those behind the first failure are not looked at any more.
+  bool needs(int sample) const { return !cancelled && sample <= first_failed; }
 
   GpuWork gpu;                                 // of the segment it is in
   gpu::EventRef done;                          // its GPU work so far; none: it has none

@@ -11,12 +11,7 @@
 namespace ps {
 namespace {
 
-// Setup is short: taking several samples at a time keeps the lock cool.
-constexpr int kSetupChunk = 8;
-
-constexpr std::chrono::milliseconds kPoll{20}, kRetry{5};
-// How long the oldest batch waits for memory while its consumer waits for it: other pipelines may give some back.
-constexpr int64_t kPatienceNs = 1'000'000'000;
+constexpr std::chrono::milliseconds kPoll{20};
 
 // Binds it to these processors; none: it runs anywhere.
 void prepare_thread(const std::string& name, int index, const std::vector<int>& cpus) {
@@ -43,6 +38,7 @@ Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
   const bool io = std::any_of(plan_->segments.begin(), plan_->segments.end(), [](auto& s) { return s.where == Where::io; });
   const int count = options.threads + (io ? options.io_threads : 0);
   trace_ = std::make_shared<Trace>(count);
+  paces_.resize(plan_->segments.size(), {1, 1});
   for (int i = 0; i < count; i++) {
     auto t = std::make_unique<Thread>();
     t->index = i;
@@ -115,17 +111,17 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
   }
   b->fed = std::move(fed);
   for (size_t i = 0; i < threads_.size(); i++) b->arenas.push_back(std::make_unique<Arena>(pool_));
-  {
-    std::lock_guard lock(mutex_);
-    if (gpu_) b->arenas.push_back(std::make_unique<Arena>(pool_, shared_bytes_));
-    if (gpu_) b->shared = b->arenas.back().get();
-    b->number = scheduled_++;
-    batches_.push_back(b);
-    enter(*b);
-    mark(*b);
-    if (b->finished) done_.notify_all();
-  }
-  work_.notify_all();
+  std::unique_lock lock(mutex_);
+  if (gpu_) b->arenas.push_back(std::make_unique<Arena>(pool_, shared_bytes_));
+  if (gpu_) b->shared = b->arenas.back().get();
+  b->number = scheduled_++;
+  batches_.push_back(b);
+  enter(*b);
+  mark(*b);
+  if (b->finished) done_.notify_all();
+  const auto some = wanted();
+  lock.unlock();
+  wake(some);
 }
 
 bool Executor::may_start(const Batch& b) const {
@@ -187,7 +183,7 @@ void Executor::gpu_loop() {
     if (b->phase == Phase::launch) launch(b);
     else advance(b);
     lock.lock();
-    if (--working_ == 0) done_.notify_all();
+    if (--working_ == 0) rest_.notify_all();
   }
 }
 
@@ -207,7 +203,7 @@ void Executor::early_loop() {
     lock.lock();
     b->early = Early::none;
     gpu_work_.notify_all();
-    if (--working_ == 0) done_.notify_all();
+    if (--working_ == 0) rest_.notify_all();
   }
 }
 
@@ -251,53 +247,6 @@ void Executor::launch(Batch* b) {
   mark(*b);
 }
 
-void Executor::loop(Thread& self) {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    Batch* b = nullptr;
-    const auto found = [&] { return stop_ || (b = find(self.io)); };
-    if (put_off_) work_.wait_for(lock, kRetry, found);
-    else work_.wait(lock, [&] { return found() || put_off_; });
-    if (stop_) return;
-    if (!b) continue;
-    const Phase phase = b->phase;
-    const int chunk = phase == Phase::setup ? kSetupChunk : 1;
-    const int first = b->next, last = std::min(first + chunk, b->pieces());
-    b->next = last;
-    put_off_ -= std::exchange(b->retry_ns, 0) != 0;
-    working_++;
-    self.in_hand = b;
-    self.answers = true;
-    lock.unlock();
-    const int64_t start = now_ns();
-    bool done = true;
-    if (b->phase == Phase::prepare) done = prepare(*b);
-    else for (int i = first; i < last; i++) work(self, *b, i);
-    const int64_t end = now_ns();
-    self.busy_ns += end - start;
-    if (trace_->on() && phase != Phase::run)         // run: the worker says what
-      trace_->add(self.index, phase == Phase::setup ? Did::setup : Did::prepare, int(b->segment), b->number, first,
-                  start, end);
-    const bool answers = self.answers.exchange(false);
-    if (answers && done && b->left.fetch_sub(last - first) == last - first) advance(b);
-    lock.lock();
-    if (!answers) {                                // it was left behind, and comes back
-      self.orphan = nullptr;
-      done_.notify_all();                          // close() hopes for it
-      continue;
-    }
-    self.in_hand = nullptr;
-    if (--working_ == 0) done_.notify_all();       // cancel() waits for this
-  }
-}
-
-void Executor::work(Thread& self, Batch& b, int sample) {
-  if (b.cancelled || sample > b.first_failed) return;
-  const Segment& s = segment(b);
-  if (b.phase == Phase::run) self.worker->run(b, s, sample);
-  else self.worker->setup(b, s, sample);
-}
-
 bool Executor::prepare(Batch& b) {
   if (b.failed || b.cancelled) return true;
   const Segment& s = segment(b);
@@ -310,20 +259,6 @@ bool Executor::prepare(Batch& b) {
     if (f.kind == ErrorKind::memory && put_off(b)) return false;
     b.fail(f);
   }
-  return true;
-}
-
-// Memory comes back when older batches are taken and consumers let go of them; unless the consumer waits for this one.
-bool Executor::put_off(Batch& b) {
-  std::lock_guard lock(mutex_);
-  if (stop_ || b.cancelled) return false;
-  const int64_t now = now_ns();
-  if (!awaited_ || batches_.front().get() != &b) b.stuck_ns = 0;
-  else if (!b.stuck_ns) b.stuck_ns = now;
-  else if (now - b.stuck_ns > kPatienceNs) return false;
-  b.retry_ns = now + std::chrono::nanoseconds(kRetry).count();
-  b.next = 0;
-  put_off_++;
   return true;
 }
 
@@ -365,17 +300,19 @@ void Executor::next_phase(Batch& b) const {
 }
 
 void Executor::advance(Batch* b) {
-  bool finished;
   b->end_phase();
-  {
-    std::lock_guard lock(mutex_);
-    next_phase(*b);
-    enter(*b);
-    mark(*b);
-    finished = b->finished;
-  }
-  if (finished) done_.notify_all();
-  work_.notify_all();
+  std::unique_lock lock(mutex_);
+  step(*b);
+  const auto some = wanted();
+  lock.unlock();
+  wake(some);
+}
+
+void Executor::step(Batch& b) {
+  next_phase(b);
+  enter(b);
+  mark(b);
+  if (b.finished) done_.notify_all();
   if (gpu_) gpu_work_.notify_all();
 }
 
@@ -421,9 +358,10 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   taken_ = b->number + 1;
   if (b->shared && !b->cancelled) shared_bytes_ = b->shared->taken();
   mark_wait(*b, since, true);
+  const auto some = wanted();                      // a batch that waited for room may start
   lock.unlock();
   if (!b->cancelled) let_go(*b);                   // or a thread that waits for a file may still write to it
-  work_.notify_all();                              // a batch that waited for room may start
+  wake(some);
   if (gpu_) gpu_work_.notify_all();
   return b;
 }
@@ -459,6 +397,7 @@ void Executor::cancel() {
   for (auto& b : batches_) b->cancelled = true;
   const auto gone = std::move(batches_);
   batches_.clear();
+  done_.notify_all();
   taken_ = scheduled_;
   put_off_ = 0;
   awaited_ = false;

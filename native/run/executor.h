@@ -2,6 +2,7 @@
 // idle threads begin the next batch. Nothing here knows Python.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -65,6 +66,12 @@ class Executor {
     std::atomic<bool> answers{false};  // for what it has in hand: who takes this away looks after the batch
     std::shared_ptr<Batch> orphan;     // what it had in hand when it was left behind
   };
+  // The threads of one kind. To wake one costs both sides more than many a batch's work, so only those are woken that
+  // find some: whoever takes a piece wakes others if he leaves more.
+  struct Crew {
+    std::condition_variable work;
+    int idle = 0;
+  };
   Executor(std::unique_ptr<Plan> plan, const Options& options);
   void start_threads(const std::shared_ptr<Executor>& self);
   // Threads point to the batch in hand: it stays in batches_ until its last piece is done, or in cancel()'s hands until
@@ -73,6 +80,8 @@ class Executor {
   void gpu_loop();
   void early_loop();
   Batch* find(bool io);            // a batch with a sample to be taken; oldest first
+  std::array<int, 2> wanted();     // how many idle ones of each crew there is work for
+  void wake(std::array<int, 2> wanted);
   Batch* find_gpu();               // one to be launched, or that has landed
   Batch* find_early();
   void launch(Batch* b);
@@ -80,12 +89,14 @@ class Executor {
   const Segment& segment(const Batch& b) const { return plan_->segments[b.segment]; }
   bool may_start(const Batch& b) const;
   bool is_next(const Batch& b) const;
-  void work(Thread& self, Batch& b, int sample);
+  bool work(Thread& self, Batch& b, Phase phase, int first, int last, int64_t now);   // false: later
+  static void set_pace(int& pace, int64_t took_ns, int samples);
   bool prepare(Batch& b);                          // false: later, when there is memory
   bool put_off(Batch& b);
   void enter(Batch& b);                            // a phase begins
   void next_phase(Batch& b) const;
-  void advance(Batch* b);   // its last sample is done
+  void advance(Batch* b);                          // its last sample is done
+  void step(Batch& b);                             // with the lock held
   void mark(const Batch& b);                       // for profiles: where it is now
   void mark_wait(const Batch& b, int64_t since_ns, bool taken);
   void record_device(const Batch& b, int64_t launched_ns);
@@ -102,13 +113,17 @@ class Executor {
   Options options_;
   std::shared_ptr<Trace> trace_;
   std::mutex mutex_;                               // guards what follows, and the phase of batches
-  std::condition_variable work_, gpu_work_, early_work_, done_;
+  std::array<Crew, 2> crews_;                      // for samples; for those that may wait for files
+  std::condition_variable gpu_work_, early_work_;
+  std::condition_variable done_;                   // a batch is finished
+  std::condition_variable rest_;                   // no thread is at work, or one that was left behind comes back
   std::deque<std::shared_ptr<Batch>> batches_;     // in order of their numbers
   size_t shared_bytes_ = 0;                        // that early operators wrote for the one before
   std::vector<std::unique_ptr<Thread>> threads_;
   std::unique_ptr<GpuRunner> gpu_;
   std::thread gpu_thread_, early_thread_;
   int64_t scheduled_ = 0, taken_ = 0;
+  std::vector<std::array<int, 2>> paces_;          // by segment, in setup and in run: samples to be taken at a time
   int working_ = 0;                                // threads with a sample in hand
   int put_off_ = 0;                                // batches that wait for memory
   bool awaited_ = false;                           // somebody waits for the oldest batch

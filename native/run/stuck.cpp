@@ -47,11 +47,11 @@ void Executor::wait_until_idle(std::unique_lock<std::mutex>& lock, const std::de
   const auto idle = [&] { return working_ == 0; };
   const auto is_left = [](auto& t) { return t->orphan != nullptr; };
   const auto all_back = [&] { return std::none_of(threads_.begin(), threads_.end(), is_left); };
-  done_.wait_for(lock, kGrace, [&] { return idle() && (!last || all_back()); });
+  rest_.wait_for(lock, kGrace, [&] { return idle() && (!last || all_back()); });
   while (!idle()) {
     for (auto& t : threads_)
       for (auto& b : batches) leave_behind(*t, b);
-    done_.wait_for(lock, kGrace, idle);
+    rest_.wait_for(lock, kGrace, idle);
   }
 }
 
@@ -59,7 +59,7 @@ std::vector<std::string> Executor::close() {
   std::unique_lock lock(mutex_);
   stop_ = true;
   for (auto& b : batches_) b->cancelled = true;
-  work_.notify_all();
+  for (Crew& crew : crews_) crew.work.notify_all();
   gpu_work_.notify_all();
   early_work_.notify_all();
   done_.notify_all();

@@ -1,6 +1,8 @@
 #include "run/worker.h"
 
+#include <bitset>
 #include <optional>
+#include <utility>
 
 #include "core/range.h"
 #include "core/waiting.h"
@@ -77,54 +79,75 @@ void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) 
   }
 }
 
+// What went by since the last lap: one look at the clock ends what was done and begins what comes next. Looking costs as
+// much as the smallest operators do.
+int64_t Worker::lap() {
+  const int64_t now = now_ns();
+  return now - std::exchange(clock_ns_, now);
+}
+
 void Worker::run_node(int index, const Context& c) {
   const Node& node = plan_.nodes[size_t(index)];
   if (!node.alias) {
-    const int64_t start = now_ns();
     node.op->run(c);
-    stats[size_t(index)].run_ns += now_ns() - start;
+    stats[size_t(index)].run_ns += lap();
   }
   scratch_.clear();
 }
 
-void Worker::setup(Batch& batch, const Segment& segment, int sample) {
-  if (segment.nodes.empty()) return;
+// Node by node, so that the clock is looked at once for all samples.
+void Worker::setup(Batch& batch, const Segment& segment, int first, int last, int64_t now) {
   const Range range("setup");
-  int at = segment.nodes[0];
-  try {
-    for (int n : segment.nodes) {
-      at = n;
-      const Node& node = plan_.nodes[size_t(n)];
-      in_.clear(); args_.clear(); out_.clear();
-      const int64_t start = now_ns();
-      const Context c = context(batch, n, sample);
-      for (int k = 0; k < c.num_outputs; k++) {
-        c.out(k).data = nullptr;
-        c.out(k).source = c.num_inputs ? c.in(0).source : nullptr;
-      }
-      node.op->setup(c);
-      scratch_.clear();
-      stats[size_t(n)].setup_ns += now_ns() - start;
-      stats[size_t(n)].samples += 1;
-      if (node.early) {
-        const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
-        if (batch.shared) {
-          std::lock_guard lock(batch.shared_mutex);
-          allocate(batch, node, sample, *batch.shared);
-        } else {
-          allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
-        }
-        run_node(n, c);
-      }
+  std::bitset<kMostSamples> lost;
+  clock_ns_ = now;
+  for (int n : segment.nodes) {
+    int done = 0;
+    for (int i = first; i < last; i++) {
+      if (lost[size_t(i - first)] || !batch.needs(i)) continue;
+      if (setup_node(batch, n, i)) done++;
+      else lost.set(size_t(i - first));
     }
-  } catch (const Blamed& b) {
-    batch.fail(b.failure);
-  } catch (...) {
-    try { blame(batch, at, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+    stats[size_t(n)].setup_ns += lap();
+    stats[size_t(n)].samples += done;
   }
 }
 
-void Worker::run(Batch& batch, const Segment& segment, int sample) {
+// False: it failed.
+bool Worker::setup_node(Batch& batch, int index, int sample) {
+  const Node& node = plan_.nodes[size_t(index)];
+  in_.clear(); args_.clear(); out_.clear();
+  try {
+    const Context c = context(batch, index, sample);
+    for (int k = 0; k < c.num_outputs; k++) {
+      c.out(k).data = nullptr;
+      c.out(k).source = c.num_inputs ? c.in(0).source : nullptr;
+    }
+    node.op->setup(c);
+    scratch_.clear();
+    if (!node.early) return true;
+    stats[size_t(index)].setup_ns += lap();
+    const Recorded recorded(*trace_, index_, Did::run, index, batch.number, sample);
+    if (batch.shared) {
+      std::lock_guard lock(batch.shared_mutex);
+      allocate(batch, node, sample, *batch.shared);
+    } else {
+      allocate(batch, node, sample, *batch.arenas[size_t(index_)]);
+    }
+    run_node(index, c);
+    return true;
+  } catch (...) {
+    try { blame(batch, index, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+    return false;
+  }
+}
+
+void Worker::run(Batch& batch, const Segment& segment, int first, int last, int64_t now) {
+  clock_ns_ = now;
+  for (int i = first; i < last; i++)
+    if (batch.needs(i)) run_sample(batch, segment, i);
+}
+
+void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
   int at = -1;
   try {
     local_.clear();
@@ -150,14 +173,13 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
     in_.clear(); args_.clear(); out_.clear();
     const Range range(plan_.nodes[size_t(n)].kernel);
     const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
-    const int64_t start = now_ns();
     try {
       op->run_host(context(batch, n, sample));
     } catch (...) {
       blame(batch, n, sample);
     }
     scratch_.clear();
-    stats[size_t(n)].run_ns += now_ns() - start;
+    stats[size_t(n)].run_ns += lap();
   }
 }
 
@@ -193,7 +215,6 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
   }
   std::optional<StageClocks> clocks;
   if (trace_->on() && count > 1 && pipelines_++ % kClockEvery == 0) clocks.emplace(group.nodes, source != nullptr);
-  const int64_t start = now_ns();
   int at = group.nodes[0];
   try {
     const Node& last = plan_.nodes[size_t(group.nodes[count - 1])];
@@ -233,7 +254,7 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
     blame(batch, at, sample);
   }
   scratch_.clear();
-  const int64_t took = now_ns() - start;
+  const int64_t took = lap();
   stats[size_t(group.nodes[0])].run_ns += took;
   if (clocks) clocks->add_to(stats, took);
   return true;

@@ -1,4 +1,4 @@
-// What a thread does with one sample in one phase.
+// What a thread does with some samples in one phase.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,17 @@ namespace ps {
 class Worker {
  public:
   Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace);
-  void setup(Batch& batch, const Segment& segment, int sample);
-  void run(Batch& batch, const Segment& segment, int sample);
+  // Samples first..last-1; those that need no result any more are left out. `now`: the time.
+  void setup(Batch& batch, const Segment& segment, int first, int last, int64_t now);
+  void run(Batch& batch, const Segment& segment, int first, int last, int64_t now);
   std::vector<NodeStats> stats;                // by node
+  static constexpr int kMostSamples = 64;      // at a time
 
  private:
   Context context(Batch& batch, int node, int sample);
+  bool setup_node(Batch& batch, int node, int sample);
+  void run_sample(Batch& batch, const Segment& segment, int sample);
+  int64_t lap();
   void allocate(Batch& batch, const Node& node, int sample, Arena& arena);
   void run_node(int node, const Context& c);
   void run_host_parts(Batch& batch, const Segment& segment, int sample);
@@ -31,6 +36,7 @@ class Worker {
   std::shared_ptr<Pool> pool_;
   int index_;
   std::shared_ptr<Trace> trace_;
+  int64_t clock_ns_ = 0;                       // when the work at hand began
   uint64_t pipelines_ = 0;                     // run while somebody records
   Arena scratch_;                              // of one call
   Arena local_;                                // of one sample's run: values that nobody else reads

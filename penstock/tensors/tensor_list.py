@@ -13,6 +13,7 @@ from penstock.tensors.arrays import Array, array_at, as_array, copy_to, describe
 from penstock.tensors.samples import Samples, common
 from penstock.tensors.tensor import TensorCPU
 from penstock.tensors.text import describe_list
+from penstock.types import to_dali_type
 
 if TYPE_CHECKING:
     from penstock.tensors.tensor_list_gpu import TensorListGPU
@@ -45,7 +46,10 @@ class TensorListCPU(Samples):
         if isinstance(data, TensorListCPU):
             self._take(data, range(len(data)))
         elif isinstance(data, (list, tuple)):
-            self._make([d if isinstance(d, TensorCPU) else TensorCPU(d) for d in data], contiguous)
+            if all(type(d) is np.ndarray for d in data):
+                self._make_plain([as_array(d) for d in data], contiguous)
+            else:
+                self._make([d if isinstance(d, TensorCPU) else TensorCPU(d) for d in data], contiguous)
         else:
             batch = as_array(data)
             if batch.ndim == 0:
@@ -65,11 +69,19 @@ class TensorListCPU(Samples):
 
     def _make(self, tensors: Sequence[TensorCPU], contiguous: bool) -> None:
         layout = common([(t.dtype, t._array.shape, t._layout) for t in tensors])
-        arrays = [t._array for t in tensors]
+        self._share([t._array for t in tensors], layout, [t._source for t in tensors], contiguous)
+
+    def _make_plain(self, arrays: Sequence[Array], contiguous: bool) -> None:
+        # As `_make`, for what training loops give batch after batch.
+        if len({(a.dtype, a.ndim) for a in arrays}) > 1:
+            common([(to_dali_type(a.dtype), a.shape, "") for a in arrays])
+        self._share(arrays, "", (), contiguous)
+
+    def _share(self, arrays: Sequence[Array], layout: str, sources: Sequence[str], contiguous: bool) -> None:
         if contiguous and arrays:
             arrays = _together(arrays)
         self._writable = all(a.flags.writeable for a in arrays)
-        self._show(arrays, describe(arrays, layout, [t._source for t in tensors]))
+        self._show(arrays, describe(arrays, layout, sources))
 
     def _take(self, other: TensorListCPU, indices: range) -> None:
         self._show_some(other, indices)
