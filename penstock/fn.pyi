@@ -643,6 +643,7 @@ class decoders:
         host_memory_padding_jpeg2k: int | None = 0,
         hw_decoder_load: float | None = 0.65,
         hybrid_huffman_threshold: int | None = 1000000,
+        jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         on_error: str | None = 'raise',
@@ -668,9 +669,11 @@ class decoders:
         ``pip install pillow`` brings. Transparency is dropped, not blended, but for an alpha channel with
         ``output_type=types.ANY_DATA``.
 
-        With ``device="mixed"`` nvJPEG decodes ``hw_decoder_load`` of the JPEG files that the GPU can do, and nvImageCodec
-        JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits; ``pip install penstock[cuda13]`` brings both. The CPU decodes
-        the rest: all, with a warning, where they are missing.
+        With ``device="mixed"`` the GPU decodes JPEG files of the kinds that nearly all are (baseline or extended, of one
+        scan), by kernels of our own, which give the same pixels, or by nvJPEG, as ``jpeg_engine`` says; and nvImageCodec
+        JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits. ``pip install penstock[cuda13]`` brings NVIDIA's libraries. The
+        CPU decodes the rest, and what a missing library would. `Pipeline.explain` says who decodes what, `penstock.profile`
+        how many files each has decoded.
 
         Input: the bytes of a file, uint8 of shape ``(size,)``.
 
@@ -714,10 +717,15 @@ class decoders:
             host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
                 here: memory is found as it is needed
             hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
-                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
-                CPU gets the others, and what the GPU can't do.
+                that the GPU decodes of those it can. It gets the first ones, and the CPU's threads the others. Where
+                it is not given, kernels of our own get all; with 0 the CPU gets all, whatever the engine.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
                 GPU. Without effect here: memory is found as it is needed
+            jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
+                bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
+                kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
+                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
+                such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
@@ -760,6 +768,7 @@ class decoders:
         host_memory_padding_jpeg2k: int | None = 0,
         hw_decoder_load: float | None = 0.65,
         hybrid_huffman_threshold: int | None = 1000000,
+        jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         on_error: str | None = 'raise',
@@ -814,10 +823,15 @@ class decoders:
             host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
                 here: memory is found as it is needed
             hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
-                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
-                CPU gets the others, and what the GPU can't do.
+                that the GPU decodes of those it can. It gets the first ones, and the CPU's threads the others. Where
+                it is not given, kernels of our own get all; with 0 the CPU gets all, whatever the engine.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
                 GPU. Without effect here: memory is found as it is needed
+            jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
+                bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
+                kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
+                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
+                such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
@@ -854,6 +868,7 @@ class decoders:
         host_memory_padding_jpeg2k: int | None = 0,
         hw_decoder_load: float | None = 0.65,
         hybrid_huffman_threshold: int | None = 1000000,
+        jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         num_attempts: int | None = 10,
@@ -906,10 +921,15 @@ class decoders:
             host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
                 here: memory is found as it is needed
             hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
-                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
-                CPU gets the others, and what the GPU can't do.
+                that the GPU decodes of those it can. It gets the first ones, and the CPU's threads the others. Where
+                it is not given, kernels of our own get all; with 0 the CPU gets all, whatever the engine.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
                 GPU. Without effect here: memory is found as it is needed
+            jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
+                bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
+                kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
+                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
+                such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
@@ -956,6 +976,7 @@ class decoders:
         host_memory_padding_jpeg2k: int | None = 0,
         hw_decoder_load: float | None = 0.65,
         hybrid_huffman_threshold: int | None = 1000000,
+        jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
         memory_stats: bool | None = False,
         normalized_anchor: bool | None = True,
@@ -1014,10 +1035,15 @@ class decoders:
             host_memory_padding_jpeg2k (integer, default 0): As `host_memory_padding`, for JPEG 2000. Without effect
                 here: memory is found as it is needed
             hw_decoder_load (number, default 0.65): With device="mixed": the share of a batch's JPEG files, in bytes,
-                that the GPU decodes, by its engines or, where it has none, by kernels. It gets the first ones; the
-                CPU gets the others, and what the GPU can't do.
+                that the GPU decodes of those it can. It gets the first ones, and the CPU's threads the others. Where
+                it is not given, kernels of our own get all; with 0 the CPU gets all, whatever the engine.
             hybrid_huffman_threshold (integer, default 1000000): Pixels from which Huffman decoding is done on the
                 GPU. Without effect here: memory is found as it is needed
+            jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
+                bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
+                kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
+                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
+                such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
@@ -1184,6 +1210,7 @@ class experimental:
             host_memory_padding_jpeg2k: int | None = 0,
             hw_decoder_load: float | None = 0.65,
             hybrid_huffman_threshold: int | None = 1000000,
+            jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             on_error: str | None = 'raise',
@@ -1222,6 +1249,7 @@ class experimental:
             host_memory_padding_jpeg2k: int | None = 0,
             hw_decoder_load: float | None = 0.65,
             hybrid_huffman_threshold: int | None = 1000000,
+            jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             on_error: str | None = 'raise',
@@ -1254,6 +1282,7 @@ class experimental:
             host_memory_padding_jpeg2k: int | None = 0,
             hw_decoder_load: float | None = 0.65,
             hybrid_huffman_threshold: int | None = 1000000,
+            jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             num_attempts: int | None = 10,
@@ -1294,6 +1323,7 @@ class experimental:
             host_memory_padding_jpeg2k: int | None = 0,
             hw_decoder_load: float | None = 0.65,
             hybrid_huffman_threshold: int | None = 1000000,
+            jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
             memory_stats: bool | None = False,
             normalized_anchor: bool | None = True,
@@ -1767,6 +1797,7 @@ def image_decoder(
     host_memory_padding_jpeg2k: int | None = 0,
     hw_decoder_load: float | None = 0.65,
     hybrid_huffman_threshold: int | None = 1000000,
+    jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
     on_error: str | None = 'raise',
@@ -1804,6 +1835,7 @@ def image_decoder_crop(
     host_memory_padding_jpeg2k: int | None = 0,
     hw_decoder_load: float | None = 0.65,
     hybrid_huffman_threshold: int | None = 1000000,
+    jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
     on_error: str | None = 'raise',
@@ -1835,6 +1867,7 @@ def image_decoder_random_crop(
     host_memory_padding_jpeg2k: int | None = 0,
     hw_decoder_load: float | None = 0.65,
     hybrid_huffman_threshold: int | None = 1000000,
+    jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
     num_attempts: int | None = 10,
@@ -1874,6 +1907,7 @@ def image_decoder_slice(
     host_memory_padding_jpeg2k: int | None = 0,
     hw_decoder_load: float | None = 0.65,
     hybrid_huffman_threshold: int | None = 1000000,
+    jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
     memory_stats: bool | None = False,
     normalized_anchor: bool | None = True,
