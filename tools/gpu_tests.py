@@ -80,8 +80,10 @@ def run(title: str, command: Sequence[str], cwd: Path = ROOT, logs: Path | None 
         for line in process.stdout:
             print(line, end="", flush=True)
             lines.append(line)
-    for log in sorted(logs.iterdir()) if logs else []:
-        text = log.read_text(errors="replace")
+    texts = [log.read_text(errors="replace") for log in sorted(logs.iterdir())] if logs else []
+    if logs and not any("SUMMARY" in text for text in texts):
+        texts.append("========= ERROR SUMMARY: none was written\n")
+    for text in texts:
         lines.append(text)
         if not re.search(r"SUMMARY: 0 (errors|hazards)", text):
             print(text, flush=True)

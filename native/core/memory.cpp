@@ -220,7 +220,10 @@ void Pool::release_unused() {
 
 void* Arena::take(size_t bytes) {
   bytes = (bytes + kRowSlack + 63) / 64 * 64;
-  if (blocks_.empty() || used_ + bytes > blocks_.back()->capacity()) add_block(bytes);
+  if (blocks_.empty() || used_ + bytes > blocks_.back()->capacity()) {
+    add_block(bytes);
+    used_ = 0;
+  }
   void* p = blocks_.back()->data() + used_;
   used_ += bytes;
   taken_ += bytes;
@@ -230,7 +233,6 @@ void* Arena::take(size_t bytes) {
 void Arena::add_block(size_t bytes) {
   constexpr size_t usual = size_t(1) << 20;
   bytes = std::max(bytes, usual);
-  used_ = 0;
   if (blocks_.empty() && expected_ > bytes) {
     try {
       blocks_.push_back(pool_->take(expected_));

@@ -82,7 +82,7 @@ struct Batch {
   std::atomic<bool> failed{false}, cancelled{false};
   std::atomic<int> first_failed{INT_MAX};      // sample; those before it are still looked at
 
-  std::mutex mutex;                            // guards failure and arenas
+  std::mutex mutex;                            // guards failure and losses
   std::mutex shared_mutex;                     // guards what is taken from the shared arena
   Failure failure;
   std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample

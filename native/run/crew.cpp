@@ -24,10 +24,10 @@ std::array<int, 2> Executor::wanted() {
   std::array<int, 2> wanted{};
   for (bool io : {false, true}) {
     if (!crews_[io].idle) continue;
-    int pieces = put_off_ ? 1 : 0;
+    int pieces = put_off_ && !crews_[io].polls ? 1 : 0;
     if (const Batch* b = find(io)) {
-      const int pace = paces_[b->segment][b->phase == Phase::run];
-      pieces = (b->pieces() - b->next + pace - 1) / pace;
+      const int grain = grains_[b->segment][b->phase == Phase::run];
+      pieces = (b->pieces() - b->next + grain - 1) / grain;
     }
     wanted[io] = std::min({pieces, crews_[io].idle, kMost});
   }
@@ -48,15 +48,20 @@ void Executor::loop(Thread& self) {
     if (!found()) {
       wake(wanted());                              // the others may go on with what it finished
       crew.idle++;
-      if (put_off_) crew.work.wait_for(lock, kRetry, found);
-      else crew.work.wait(lock, [&] { return found() || put_off_; });
+      if (put_off_ && !crew.polls) {
+        crew.polls = true;
+        crew.work.wait_for(lock, kRetry, found);
+        crew.polls = false;
+      } else {
+        crew.work.wait(lock, [&] { return found() || (put_off_ && !crew.polls); });
+      }
       crew.idle--;
     }
     if (stop_) return;
     if (!b) continue;
     const Phase phase = b->phase;
-    int& pace = paces_[b->segment][phase == Phase::run];
-    const int first = b->next, last = std::min(first + pace, b->pieces());
+    int& grain = grains_[b->segment][phase == Phase::run];
+    const int first = b->next, last = std::min(first + grain, b->pieces());
     b->next = last;
     put_off_ -= std::exchange(b->retry_ns, 0) != 0;
     working_++;
@@ -68,6 +73,9 @@ void Executor::loop(Thread& self) {
     const int64_t start = now_ns();
     const bool done = work(self, *b, phase, first, last, start);
     const int64_t end = now_ns();
+    // The host's part of a GPU segment has work for some samples only: all of those may come one behind the other.
+    const bool regular = phase == Phase::setup || (phase == Phase::run && segment(*b).where != Where::gpu);
+    const bool adapts = regular && !b->failed && !b->cancelled;
     self.busy_ns += end - start;
     if (trace_->on() && phase != Phase::run)         // run: the worker says what
       trace_->add(self.index, phase == Phase::setup ? Did::setup : Did::prepare, int(b->segment), b->number, first,
@@ -81,7 +89,7 @@ void Executor::loop(Thread& self) {
       rest_.notify_all();                          // close() hopes for it
       continue;
     }
-    if (phase != Phase::prepare && !b->failed && !b->cancelled) set_pace(pace, end - start, last - first);
+    if (adapts) set_grain(grain, end - start, last - first);
     self.in_hand = nullptr;
     if (last_one) step(*b);
     if (--working_ == 0) rest_.notify_all();       // cancel() waits for this
@@ -97,9 +105,9 @@ bool Executor::work(Thread& self, Batch& b, Phase phase, int first, int last, in
 }
 
 // With the lock held. By halves and doubles: one look at a noisy clock must not change much.
-void Executor::set_pace(int& pace, int64_t took_ns, int samples) {
-  if (took_ns > kLongNs) pace = std::max(1, std::min(pace, samples) / 2);
-  else if (took_ns < kShortNs && samples == pace) pace = std::min(2 * pace, Worker::kMostSamples);
+void Executor::set_grain(int& grain, int64_t took_ns, int samples) {
+  if (took_ns > kLongNs) grain = std::max(1, std::min(grain, samples) / 2);
+  else if (took_ns < kShortNs && samples == grain) grain = std::min(2 * grain, Worker::kMostSamples);
 }
 
 // Memory comes back when older batches are taken and consumers let go of them; unless the consumer waits for this one.

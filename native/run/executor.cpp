@@ -38,7 +38,7 @@ Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
   const bool io = std::any_of(plan_->segments.begin(), plan_->segments.end(), [](auto& s) { return s.where == Where::io; });
   const int count = options.threads + (io ? options.io_threads : 0);
   trace_ = std::make_shared<Trace>(count);
-  paces_.resize(plan_->segments.size(), {1, 1});
+  grains_.resize(plan_->segments.size(), {1, 1});
   for (int i = 0; i < count; i++) {
     auto t = std::make_unique<Thread>();
     t->index = i;
@@ -231,6 +231,7 @@ void Executor::launch(Batch* b) {
     std::lock_guard lock(l->executor->mutex_);
     l->executor->gpu_work_.notify_all();
   };
+  b->end_phase();                                  // what the GPU decoded early may have failed
   if (!b->failed && !b->cancelled) gpu_->launch(*b);
   if (trace_->on()) {
     trace_->add(Trace::launcher, Did::launch, int(b->segment), b->number, -1, start, now_ns());

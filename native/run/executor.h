@@ -71,6 +71,7 @@ class Executor {
   struct Crew {
     std::condition_variable work;
     int idle = 0;
+    bool polls = false;                            // one of them looks now and then whether there is memory
   };
   Executor(std::unique_ptr<Plan> plan, const Options& options);
   void start_threads(const std::shared_ptr<Executor>& self);
@@ -90,7 +91,7 @@ class Executor {
   bool may_start(const Batch& b) const;
   bool is_next(const Batch& b) const;
   bool work(Thread& self, Batch& b, Phase phase, int first, int last, int64_t now);   // false: later
-  static void set_pace(int& pace, int64_t took_ns, int samples);
+  static void set_grain(int& grain, int64_t took_ns, int samples);
   bool prepare(Batch& b);                          // false: later, when there is memory
   bool put_off(Batch& b);
   void enter(Batch& b);                            // a phase begins
@@ -123,7 +124,7 @@ class Executor {
   std::unique_ptr<GpuRunner> gpu_;
   std::thread gpu_thread_, early_thread_;
   int64_t scheduled_ = 0, taken_ = 0;
-  std::vector<std::array<int, 2>> paces_;          // by segment, in setup and in run: samples to be taken at a time
+  std::vector<std::array<int, 2>> grains_;          // by segment, in setup and in run: samples to be taken at a time
   int working_ = 0;                                // threads with a sample in hand
   int put_off_ = 0;                                // batches that wait for memory
   bool awaited_ = false;                           // somebody waits for the oldest batch

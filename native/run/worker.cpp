@@ -64,11 +64,11 @@ Context Worker::context(Batch& batch, int index, int sample) {
 }
 
 // Rethrows what is being handled as a Failure with the node, the sample and its file.
-void Worker::blame(const Batch& batch, int node, int sample) {
+Failure Worker::blamed(const Batch& batch, int node, int sample) const {
   Failure f = failure_of(std::current_exception(), node);
   f.sample = sample;
   f.source = batch.source(plan_.nodes[size_t(node)], sample);
-  throw Blamed{std::move(f)};
+  return f;
 }
 
 void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) {
@@ -136,7 +136,7 @@ bool Worker::setup_node(Batch& batch, int index, int sample) {
     run_node(index, c);
     return true;
   } catch (...) {
-    try { blame(batch, index, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+    batch.fail(blamed(batch, index, sample));
     return false;
   }
 }
@@ -161,7 +161,7 @@ void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
   } catch (const Blamed& b) {
     batch.fail(b.failure);
   } catch (...) {
-    try { blame(batch, at, sample); } catch (const Blamed& b) { batch.fail(b.failure); }
+    batch.fail(blamed(batch, at, sample));
   }
 }
 
@@ -176,7 +176,7 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
     try {
       op->run_host(context(batch, n, sample));
     } catch (...) {
-      blame(batch, n, sample);
+      throw Blamed{blamed(batch, n, sample)};
     }
     scratch_.clear();
     stats[size_t(n)].run_ns += lap();
@@ -192,7 +192,7 @@ void Worker::run_alone(Batch& batch, const Group& group, int sample) {
     try {
       run_node(n, context(batch, n, sample));
     } catch (...) {
-      blame(batch, n, sample);
+      throw Blamed{blamed(batch, n, sample)};
     }
   }
 }
@@ -251,7 +251,7 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
       }
     }
   } catch (...) {
-    blame(batch, at, sample);
+    throw Blamed{blamed(batch, at, sample)};
   }
   scratch_.clear();
   const int64_t took = lap();

@@ -30,7 +30,7 @@ class Worker {
   void run_host_parts(Batch& batch, const Segment& segment, int sample);
   void run_alone(Batch& batch, const Group& group, int sample);
   bool run_rows(Batch& batch, const Group& group, int sample);
-  [[noreturn]] void blame(const Batch& batch, int node, int sample);
+  Failure blamed(const Batch& batch, int node, int sample) const;    // for the exception that is being handled
 
   const Plan& plan_;
   std::shared_ptr<Pool> pool_;

@@ -437,6 +437,30 @@ def test_a_broken_tiff_is_named_and_the_pipeline_goes_on(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("codec")
+@pytest.mark.parametrize("on_error", ["skip", "replace"])
+def test_a_file_that_is_lost_early_stops_the_other_decoder(tmp_path: Path, on_error: str) -> None:
+    """One decoder fails when the batch's host part has ended already, so that the batch could be launched."""
+    picture = RANDOM.integers(0, 256, (1500, 1500, 3), np.uint8)
+    whole = tiff(picture)
+    tiffs = write(tmp_path / "tiff", [whole, whole, whole[: -picture.nbytes // 2], whole])
+    jpegs = write(tmp_path, [JPEGS["4:4:4"]] * 4)
+
+    @pipeline_def(batch_size=2, num_threads=2, device_id=0)
+    def two() -> Any:
+        first = fn.decoders.image(fn.readers.file(files=tiffs)[0], device="mixed", on_error=on_error)
+        return first, fn.decoders.image(fn.readers.file(files=jpegs)[0], device="mixed", jpeg_engine="cuda")
+
+    (expected,) = decode(tmp_path, [JPEGS["4:4:4"]], jpeg_fancy_upsampling=False)
+    pipe = two()
+    for _ in range(4):
+        for output, wanted in zip(pipe.run(), (picture, expected), strict=True):
+            on_cpu = output.as_cpu()
+            assert_alike([np.array(on_cpu.at(i)) for i in range(2)], [wanted] * 2)
+    assert [sample.file for sample in pipe.broken_samples()] == [str(tiffs[2])]
+    pipe.close()
+
+
+@pytest.mark.usefixtures("codec")
 @pytest.mark.parametrize("make", [fn.decoders.image, fn.decoders.image_crop], ids=["whole", "window"])
 def test_what_nvimagecodec_does_not_know_the_cpu_decodes(tmp_path: Path, make: Callable[..., Any]) -> None:
     floats = formats.tiff((COLOUR / 255).astype(np.float32), sample_format=3)

@@ -47,6 +47,7 @@ def test_logs_of_all_processes_count(tmp_path: Path, capfd: pytest.CaptureFixtur
     logs = tmp_path / "logs"
     logs.mkdir()
     command = [sys.executable, "-c", "print('3 passed in 0.1s')"]
+    assert not gpu_tests.run("it", command, tmp_path, logs).good
     (logs / "1").write_text("========= ERROR SUMMARY: 0 errors\n")
     (logs / "2").write_text("========= ERROR SUMMARY: 0 errors\n")
     assert gpu_tests.run("it", command, tmp_path, logs).good
