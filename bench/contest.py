@@ -14,10 +14,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 SPIN = "while True: sum(i * i for i in range(1000))"
+AT_ONCE = 4  # that are tuned in one contest: all of them hold memory
 
 
 class ContestantError(Exception):
@@ -33,7 +34,9 @@ class Contestant:
     root: Path
     threads: int = 2
     batch: int = 256
-    load: float | None = None  # of the GPU's hardware decoder; None: on the CPU
+    load: float | None = None  # share of the pictures for the GPU's decoder; None: on the CPU
+    engine: str = ""  # jpeg_engine, of Penstock
+    fancy: bool = False  # chroma is interpolated on the GPU, too
     gpus: int = 1
     kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
     rates: list[float] = field(default_factory=list)
@@ -50,17 +53,14 @@ class Contestant:
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
-        settings = {name: getattr(self, name) for name in ("who", "work", "threads", "batch", "load", "gpus")}
+        names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "gpus")
+        settings = {name: getattr(self, name) for name in names}
         command = [sys.executable, "-m", "bench.worker", json.dumps({**settings, "root": str(self.root)})]
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
             )
             try:
-                assert process.stdout
-                if not process.stdout.readline():
-                    raise ContestantError(f"{self.who} {self.work}: did not start")
-                os.killpg(process.pid, signal.SIGSTOP)
                 yield process
             except ContestantError as error:
                 errors.seek(0)
@@ -69,6 +69,12 @@ class Contestant:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)  # a DataLoader's workers too
                 process.communicate()
+
+    def await_start(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        if not process.stdout.readline():
+            raise ContestantError(f"{self.who} {self.work}: did not start")
+        os.killpg(process.pid, signal.SIGSTOP)
 
     def round(self, process: subprocess.Popen[str], seconds: float) -> None:
         assert process.stdin
@@ -97,9 +103,22 @@ def contest(contestants: Sequence[Contestant], rounds: int, seconds: float) -> N
     """Times all contestants; ``rates`` of each holds one figure per round afterwards."""
     with ExitStack() as stack:
         processes = [stack.enter_context(contestant.process()) for contestant in contestants]
+        pairs = list(zip(contestants, processes, strict=True))
+        for contestant, process in pairs:
+            contestant.await_start(process)
         for _ in range(rounds):
-            for contestant, process in zip(contestants, processes, strict=True):
+            for contestant, process in pairs:
                 contestant.round(process, seconds)
+
+
+def fastest(candidates: Sequence[Contestant], seconds: float) -> Contestant:
+    """The one with the best settings, by one short round of each; without these rounds' figures."""
+    for first in range(0, len(candidates), AT_ONCE):
+        some = candidates[first : first + AT_ONCE]
+        contest(some, 1, seconds)
+        for c in some:
+            print(f"  {c.who} {c.work}: {c.threads} threads, {c.engine} load {c.load}: {c.rate:.0f}", flush=True)
+    return replace(max(candidates, key=lambda c: c.rate), rates=[])
 
 
 def ratio(a: Contestant, b: Contestant) -> float:

@@ -17,13 +17,9 @@ from pathlib import Path
 from bench import machine, operators
 from bench.contest import Contestant, contest, ratio
 from bench.photos import describe, photos
+from bench.report import table
 
 RESULT = Path(__file__).parent / "results" / "cpu.md"
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 class Bench:

@@ -1,37 +1,29 @@
 """`./dev bench gpu`: Penstock on a GPU beside DALI, in one run.
 
-DALI is tuned first: short rounds over its threads and its hardware decoder's load; the tables compare with the best.
-Where DALI is not installed, Penstock's figures stand alone.
+Each is tuned first, by short rounds over its threads and who decodes: the loads of DALI's hardware decoder, and the
+engines of Penstock. The tables compare the best. Where DALI is not installed, Penstock's figures stand alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from bench import machine
-from bench.contest import Contestant, contest, ratio
-from bench.cpu import table
+from bench.contest import Contestant, contest, fastest, ratio
 from bench.photos import describe, photos
+from bench.pipelines import LOADS
+from bench.report import Section, arguments, choose, has_dali, script, table, write
 
-RESULT = Path(__file__).parent / "results" / "gpu.md"
-THREADS, LOADS = (4, 8, 16), (0.0, 0.65, 0.9, 1.0)
-
-
-def has_dali() -> bool:
-    try:
-        return importlib.util.find_spec("nvidia.dali") is not None
-    except ModuleNotFoundError:
-        return False
+THREADS = (4, 8, 16)
+# Who decodes, and the share of the pictures that it gets.
+ENGINES = {
+    "penstock": (("cuda", 1.0), ("hardware", 0.65), ("hardware", 1.0), ("cpu", 0.0)),
+    "dali": (("", 0.0), ("", 0.65), ("", 0.9), ("", 1.0)),
+}
 
 
 class Bench:
@@ -45,20 +37,15 @@ class Bench:
 
     def tuned(self, who: str, work: str, **more: Any) -> Contestant:
         """The fastest settings, by one short round of each."""
-        best: Contestant | None = None
-        for threads in THREADS:
-            for load in LOADS:
-                c = self.contestant(who, work, threads, load, **more)
-                contest([c], 1, min(self.seconds, 1.2))
-                print(f"  {who} {work}: {threads} threads, load {load}: {c.rate:.0f}", flush=True)
-                if best is None or c.rate > best.rate:
-                    best = c
-        assert best
-        return self.contestant(who, work, best.threads, best.load, **more)
+        settings = [(threads, *by) for by in ENGINES[who] for threads in THREADS]
+        candidates = [
+            self.contestant(who, work, threads, load, engine=engine, **more) for threads, engine, load in settings
+        ]
+        return fastest(candidates, min(self.seconds, 1.2))
 
     def rates(self) -> Iterator[str]:
-        yield f"Images per second, mixed decoding, batch 256; {describe(photos('420', self.count))}. The best of "
-        yield f"{'/'.join(map(str, THREADS))} threads and a hardware decoder's load of {'/'.join(map(str, LOADS))}."
+        yield f"Images per second, mixed decoding, batch 256; {describe(photos('420', self.count))}. The best of"
+        yield f"{'/'.join(map(str, THREADS))} threads, of DALI's hw_decoder_load 0/0.65/0.9/1, of Penstock's engines."
         yield ""
         rows = []
         for work in ("train", "val"):
@@ -66,8 +53,8 @@ class Bench:
             contest(best, self.rounds, self.seconds)
             for c in best:
                 against = f"{ratio(c, best[1]):.2f}" if len(best) > 1 else "-"
-                rows.append([work, c.who, str(c.threads), str(c.load), f"{c.rate:.0f}", c.spread, against])
-        yield from table(["work", "who", "threads", "load", "images/s", "spread", "times DALI"], rows)
+                rows.append([work, c.who, c.engine, str(c.threads), str(c.load), f"{c.rate:.0f}", c.spread, against])
+        yield from table(["work", "who", "engine", "threads", "load", "images/s", "spread", "times DALI"], rows)
 
     def reading(self) -> Iterator[str]:
         yield "Reading alone: files from the page cache into pinned memory, and from there to the GPU; 16 threads."
@@ -86,7 +73,7 @@ class Bench:
         figures: dict[str, list[dict[str, Any]]] = {who: [] for who in self.who}
         for _ in range(self.rounds):
             for who in self.who:
-                figures[who].append(_script("bench.gpu_augment", who))
+                figures[who].append(script("bench.gpu_augment", who))
         rows = []
         for who, found in figures.items():
             wall, gpu = (statistics.median(f[k] for f in found) for k in ("wall_ms", "gpu_ms"))
@@ -98,23 +85,25 @@ class Bench:
         yield ""
         rows = []
         for who in self.who:
-            pair = [self.contestant(who, "train", 16, 0.9, gpus=n) for n in (1, 2)]
+            pair = [self.contestant(who, "train", 16, LOADS[who], gpus=n) for n in (1, 2)]
             contest(pair, self.rounds, self.seconds)
             rows.append([who, f"{pair[0].rate:.0f}", f"{pair[1].rate:.0f}", f"{ratio(pair[1], pair[0]):.2f}"])
         yield from table(["who", "1 GPU", "2 GPUs", "times"], rows)
 
     def training(self) -> Iterator[str]:
         yield "ResNet-50, bf16, channels_last, torch.compile, batch 256, on one GPU. Synthetic: one batch that stays on"
-        yield "it; rounds of both alternate. For each number of threads, the best share of the hardware decoder."
+        yield "it; rounds of both alternate. For each number of threads, the best engine and share."
         yield ""
         root, rows = str(photos("420", self.count)), []
         for who in self.who:
-            results = _script("bench.gpu_training", who, root)["results"]
+            results = script("bench.gpu_training", who, root)["results"]
             for threads in dict.fromkeys(r["threads"] for r in results):
                 best = max((r for r in results if r["threads"] == threads), key=lambda r: r["share"])
                 figures = (f"{best['rate']:.0f}", f"{best['synthetic']:.0f}", f"{100 * best['share']:.1f} %")
-                rows.append([who, str(threads), f"{best['load']:g}", *figures])
-        yield from table(["images from", "threads", "hw_decoder_load", "images/s", "synthetic", "share"], rows)
+                rows.append([who, str(threads), best["engine"], f"{best['load']:g}", *figures])
+        yield from table(
+            ["images from", "threads", "engine", "hw_decoder_load", "images/s", "synthetic", "share"], rows
+        )
 
     def busy(self) -> Iterator[str]:
         yield "Train, 8 threads. A second Python thread takes the batches, while pure Python runs all the time: in the"
@@ -122,7 +111,7 @@ class Bench:
         yield ""
         rows = []
         for who in self.who:
-            pair = [self.contestant(who, "train", 8, 0.9, kind=kind) for kind in ("busy", "beside")]
+            pair = [self.contestant(who, "train", 8, LOADS[who], kind=kind) for kind in ("busy", "beside")]
             contest(pair, self.rounds, self.seconds)
             rows.append([who, *(f"{c.rate:.0f}" for c in pair), f"{100 * (ratio(*pair) - 1):+.1f} %"])
         yield from table(["who", "same process", "another process", "difference"], rows)
@@ -134,30 +123,16 @@ class Bench:
         for who in self.who:
             with tempfile.TemporaryDirectory() as cache:
                 environment = {**os.environ, "PENSTOCK_CACHE": cache}
-                times = [_script("bench.gpu_first", who, root, env=environment)["seconds"] for _ in range(4)]
+                times = [script("bench.gpu_first", who, root, env=environment)["seconds"] for _ in range(4)]
             rows.append([who, f"{times[0]:.2f}", f"{statistics.median(times[1:]):.2f}"])
         yield from table(["who", "cold cache s", "warm cache s"], rows)
 
 
-def _script(module: str, *words: Any, env: dict[str, str] | None = None) -> dict[str, Any]:
-    command = [sys.executable, "-m", module, *map(str, words)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed")
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench gpu")
-    parser.add_argument("sections", nargs="*", help="some of: rates reading augmentation gpus training busy first")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
-    parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
-    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048)")
-    parser.add_argument("--append", action="store_true", help="add the sections to bench/results/gpu.md")
+    parser = arguments("gpu", "rates reading augmentation gpus training busy first", 5, 2.5)
     options = parser.parse_args()
     bench = Bench(options)
-    sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
+    sections: dict[str, Section] = {
         "rates": ("Rates", bench.rates),
         "reading": ("Reading", bench.reading),
         "augmentation": ("Augmentation alone", bench.augmentation),
@@ -166,21 +141,8 @@ def main() -> None:
         "busy": ("A busy main thread", bench.busy),
         "first": ("The first batch", bench.first),
     }
-    chosen = options.sections or [name for name in sections if name != "gpus" or _gpus() > 1]
-    if unknown := set(chosen) - set(sections):
-        parser.error(f"no such section: {', '.join(sorted(unknown))}")
-    lines = [] if options.append else ["# Penstock on GPUs", ""]
-    for title, body in (sections[name] for name in chosen):
-        lines += [f"## {title}", ""]
-        print(f"\n## {title}\n", flush=True)
-        for line in body():
-            print(line, flush=True)
-            lines.append(line)
-        lines.append("")
-    lines += [*(f"- {line}" for line in [*machine.describe(), *machine.gpus()]), ""]
-    RESULT.parent.mkdir(exist_ok=True)
-    with open(os.environ.get("PENSTOCK_BENCH_RESULT", RESULT), "a" if options.append else "w") as file:
-        file.write("\n".join(lines) + "\n")
+    named = options.sections or [name for name in sections if name != "gpus" or _gpus() > 1]
+    write("gpu", "Penstock on GPUs", choose(parser, named, sections), options.append)
 
 
 def _gpus() -> int:

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from bench.pipelines import make
+from bench.pipelines import LOADS, make
 from bench.worker import LIBRARIES
 
 
@@ -19,7 +19,8 @@ def started() -> float:
 
 
 def main() -> None:
-    make(LIBRARIES[sys.argv[1]], "train", sys.argv[2], 16, 256, 0.9).run()
+    who, root = sys.argv[1:]
+    make(LIBRARIES[who], "train", root, 16, 256, LOADS[who]).run()
     print(json.dumps({"seconds": started()}))
 
 

@@ -1,12 +1,15 @@
 """Times JPEG decoding on a GPU by engine: ``python -m bench.gpu_jpeg``, where PyTorch and a GPU are.
 
 Whole photographs from files in the page cache to RGB in the GPU's memory, by kernels of our own and by nvJPEG. The
-profiler of PyTorch tells how long each of our kernels ran.
+profiler of PyTorch tells how long each of our kernels ran. The last line is JSON, for ``./dev bench jpeg``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import statistics
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from bench.gpu_kernels import copy_rate
 from bench.photos import SETS, describe, photos
 from penstock import fn, pipeline_def
 
@@ -44,17 +48,30 @@ def rate(pipe: Any, batches: int, size: int) -> float:
             pipe.run()
         torch.cuda.synchronize()
         rates.append(batches * size / (time.perf_counter() - begin))
-    return sorted(rates)[2]
+    return statistics.median(rates)
 
 
-def kernel_times(pipe: Any, batches: int) -> list[float]:
-    """Microseconds of each kernel, in the order in which they ran."""
+def kernel_times(pipe: Any, batches: int) -> dict[str, float]:
+    """Microseconds of each kernel a batch; of all together, if they are others than KERNELS."""
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         for _ in range(batches):
             pipe.run()
         torch.cuda.synchronize()
-    ours = [e for e in profiler.events() if e.name == "kernel"]
-    return [e.device_time_total for e in sorted(ours, key=lambda e: e.time_range.start)]
+    ours = sorted((e for e in profiler.events() if e.name == "kernel"), key=lambda e: e.time_range.start)
+    times = [e.device_time_total for e in ours]
+    if not times or len(times) % len(KERNELS):
+        return {f"all {len(times)}": sum(times) / batches}
+    each = len(times) // len(KERNELS)
+    groups = max(round(each / batches), 1)  # a large batch is decoded in several; others were under way at the ends
+    return {name: groups * sum(times[k :: len(KERNELS)]) / each for k, name in enumerate(KERNELS)}
+
+
+def lane_rate() -> float:
+    """Instructions per second of all lanes."""
+    query = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
+    clock = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    lanes = 4 * 32  # to which a multiprocessor gives an instruction in each cycle
+    return float(torch.cuda.get_device_properties(0).multi_processor_count * lanes) * float(clock) * 1e6
 
 
 def main() -> None:
@@ -71,20 +88,20 @@ def main() -> None:
     print(f"{torch.cuda.get_device_name()}: {describe(root)}, batches of {options.batch}, {options.threads} threads")
     more: dict[str, Any] = dict(batch_size=options.batch, num_threads=options.threads, prefetch_queue_depth=3)
     with decoding(root, "cuda", 1.0, **more) as pipe:
-        print(f"{'cuda':14}{rate(pipe, options.batches, options.batch):10.0f} images/s")
+        rates = {"cuda": rate(pipe, options.batches, options.batch)}
+        print(f"{'cuda':14}{rates['cuda']:10.0f} images/s")
         print("\n".join(line for line in pipe.explain().splitlines() if "so far" in line))
         times = kernel_times(pipe, options.batches)
     pipe.close()
-    for k, name in enumerate(KERNELS):
-        own = sorted(times[k :: len(KERNELS)])
-        if own and len(times) % len(KERNELS) == 0:
-            print(f"  {name:14}{own[len(own) // 2]:10.1f} us a batch")
-    if len(times) % len(KERNELS):
-        print(f"  {sum(times) / options.batches:.1f} us a batch in {len(times)} launches")
+    for name, microseconds in times.items():
+        print(f"  {name:14}{microseconds:10.1f} us a batch")
     for load in options.loads:
         with decoding(root, "hardware", load, **more) as pipe:
-            print(f"{f'nvJPEG {load}':14}{rate(pipe, options.batches, options.batch):10.0f} images/s")
+            name = f"nvJPEG {load}"
+            rates[name] = rate(pipe, options.batches, options.batch)
+            print(f"{name:14}{rates[name]:10.0f} images/s")
         pipe.close()
+    print(json.dumps({"rates": rates, "kernels": times, "copies": copy_rate(), "lanes": lane_rate()}))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`python -m bench.gpu_training WHO ROOT`: training a ResNet-50 from JPEGs, beside one batch that stays on the GPU.
 
-WHO: penstock or dali. Prints a line of JSON: for each number of threads and share of the hardware decoder, images/s
-from JPEGs and from the resident batch, in rounds that alternate, and the median of the rounds' ratios.
+WHO: penstock or dali. Prints a line of JSON: for each number of threads and engine that decodes (with its share of the
+pictures), images/s from JPEGs and from the resident batch, in rounds that alternate, and the median of their ratios.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from bench.pipelines import make
 from bench.worker import LIBRARIES
 
 BATCH, STEPS, ROUNDS = 256, 30, 5
-THREADS, LOADS = (16, 4, 2, 1), (0.0, 0.65, 0.9)
+THREADS = (16, 4, 2, 1)
+ENGINES = {
+    "penstock": (("cpu", 0.0), ("cuda", 1.0), ("hardware", 0.65), ("hardware", 0.9)),
+    "dali": (("", 0.0), ("", 0.65), ("", 0.9)),
+}
 
 Batches = Callable[[], tuple[Any, Any]]
 
@@ -34,10 +38,10 @@ def resident() -> Batches:
     return lambda: (images, labels)
 
 
-def loaded(who: str, root: str, threads: int, load: float) -> tuple[Any, Batches]:
+def loaded(who: str, root: str, threads: int, engine: str, load: float) -> tuple[Any, Batches]:
     """A pipeline, and what gives its next batch."""
     plugin = importlib.import_module(f"{LIBRARIES[who]}.plugin.pytorch")
-    pipe = make(LIBRARIES[who], "train", root, threads, BATCH, load, float16=True)
+    pipe = make(LIBRARIES[who], "train", root, threads, BATCH, load, float16=True, engine=engine)
     iterator = plugin.DALIGenericIterator(pipe, ["image", "label"], reader_name="Reader", auto_reset=True)
 
     def next_batch() -> tuple[Any, Any]:
@@ -75,13 +79,14 @@ def main() -> None:
 
     synthetic, results = resident(), []
     rate(synthetic, 15)
-    for threads, load in itertools.product(THREADS, LOADS):
-        pipe, batches = loaded(who, root, threads, load)
+    for threads, (engine, load) in itertools.product(THREADS, ENGINES[who]):
+        pipe, batches = loaded(who, root, threads, engine, load)
         rate(batches, 8)
         rounds = [(rate(batches, STEPS), rate(synthetic, STEPS)) for _ in range(ROUNDS)]
         results.append(
             {
                 "threads": threads,
+                "engine": engine,
                 "load": load,
                 "rate": statistics.median(r for r, _ in rounds),
                 "synthetic": statistics.median(s for _, s in rounds),

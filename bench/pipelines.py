@@ -6,23 +6,28 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+# Where it is not tuned: much for DALI's hardware decoder, everything for the kernels of Penstock.
+LOADS = {"penstock": 1.0, "dali": 0.9}
 NORMALIZE = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], "output_layout": "CHW"}
 
 
 def make(
     library: str, work: str, root: str, threads: int, batch: int, load: float | None = None, device_id: int = 0,
-    shards: int = 1, float16: bool = False,
+    shards: int = 1, float16: bool = False, engine: str = "", fancy: bool = False,
 ) -> Any:  # fmt: skip
     """A built pipeline of ``library`` ("penstock" or "nvidia.dali"); ``work`` is the name of a function below.
 
-    ``load``: on a GPU, with that share of the pictures for its hardware decoder; None: on the CPU.
+    ``load``: on a GPU, with that share of the pictures for its hardware decoder, or of Penstock for the ``engine``
+    named; None: on the CPU. ``fancy``: the GPU interpolates chroma as well, which by default it does not.
     """
     module = importlib.import_module(library)
     fn, types = module.fn, module.types
 
     decoder: dict[str, Any] = {"output_type": types.RGB}
     if load is not None:
-        decoder |= {"device": "mixed", "hw_decoder_load": load}
+        decoder |= {"device": "mixed", "hw_decoder_load": load, "jpeg_fancy_upsampling": fancy}
+    if engine:
+        decoder["jpeg_engine"] = engine
     dtype = types.FLOAT16 if float16 else types.FLOAT
 
     def train(jpegs: Any) -> Any:

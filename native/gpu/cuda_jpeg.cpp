@@ -23,8 +23,13 @@ namespace {
 using device::JpegPicture;
 using device::JpegStatus;
 
-// Of what is decoded at a time: coefficients and planes are several times as large as pictures.
-constexpr int64_t kMemory = int64_t(1) << 30;
+// Bytes of what is decoded at a time: coefficients and planes are several times as large as pictures.
+int64_t memory_at_a_time(const Device& device) {
+  const Current current(device);
+  size_t unused = 0, all = 0;
+  check(driver().cuMemGetInfo_v2(&unused, &all), "cuMemGetInfo");
+  return std::clamp(int64_t(all / 16), int64_t(1) << 28, int64_t(2) << 30);
+}
 
 std::string source(const char* header, const char* function, int blocks = 1) {
   return std::string("#include \"kernels/device/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ", " +
@@ -33,10 +38,10 @@ std::string source(const char* header, const char* function, int blocks = 1) {
 
 const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source("jpeg_unstuff", "jpeg_count"),
                   kUnstuff = source("jpeg_unstuff", "jpeg_unstuff"),
-                  kSynchronize = source("jpeg_synchronize", "jpeg_synchronize", 6),
+                  kSynchronize = source("jpeg_synchronize", "jpeg_synchronize", 3),
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
                   kSettle = source("jpeg_synchronize", "jpeg_settle"),
-                  kWrite = source("jpeg_coefficients", "jpeg_write", 5),
+                  kWrite = source("jpeg_coefficients", "jpeg_write", 3),
                   kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
@@ -68,10 +73,13 @@ class Group {
     constexpr int scan_threads = device::kJpegScanThreads;
     launch(kCount, pieces, sizeof(device::JpegUnstuffMemory));
     launch(kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
-    launch(kSynchronize, [](const JpegPlan& p) { return p.group_blocks(); }, sizeof(device::JpegTables), scan_threads);
-    launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); }, sizeof(device::JpegJoinMemory));
+    launch(kSynchronize, [](const JpegPlan& p) { return p.group_blocks(); },
+           int(sizeof(device::JpegSynchronizeMemory)) + stretch(device::synchronize_bits), scan_threads);
+    launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); },
+           int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
     launch(kSettle, [](const JpegPlan&) { return 1; }, sizeof(device::JpegSettleMemory));
-    launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); }, sizeof(device::JpegWriteMemory), scan_threads);
+    launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
+           int(sizeof(device::JpegWriteMemory)) + stretch(device::write_bits), device::kJpegWriteThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
     launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
   }
@@ -85,6 +93,13 @@ class Group {
   }
 
  private:
+  // Bytes of shared memory for the longest stretch of a scan.
+  int stretch(uint32_t (*bits_of)(const JpegPicture&)) const {
+    uint32_t words = 0;
+    for (const JpegPlan& p : plans_) words = std::max(words, device::jpeg_stretch(bits_of(p.picture)));
+    return int(words * 4);
+  }
+
   template <class Blocks> void launch(const std::string& kernel, Blocks blocks_of, int shared,
                                        int threads = device::kJpegThreads) {
     std::vector<int> blocks;
@@ -106,17 +121,19 @@ class Group {
   }
 
   // A part for each thread that a GPU can hold at the same time. The more parts are in a group, the less each thread
-  // has to pass over before it is in step. That takes long where an MCU has many blocks.
+  // has to pass over before it is in step, but the more words it needs in shared memory. That takes long where an MCU
+  // has many blocks.
   void divide() {
     constexpr int64_t threads = 131072, step = 256;
     int64_t bits = 0;
     for (const JpegPlan& p : plans_) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
-    auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(4096))), group = 2u;
+    auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
+    auto group = r_.device().max_shared() >= 200 * 1024 ? 2u : 1u;
     if (const char* x = std::getenv("PENSTOCK_X_PART")) part = uint32_t(std::atoi(x));
     if (const char* x = std::getenv("PENSTOCK_X_GROUP")) group = uint32_t(std::atoi(x));
     for (JpegPlan& p : plans_) {
-      uint32_t guess = p.picture.blocks_in_mcu == 1 ? 256 : p.picture.blocks_in_mcu <= 3 ? 512 : 1024;
+      uint32_t guess = p.picture.blocks_in_mcu == 1 ? 256 : p.picture.blocks_in_mcu <= 3 ? 768 : 1536;
       if (const char* x = std::getenv("PENSTOCK_X_PREROLL")) guess = uint32_t(std::atoi(x));
       p.divide(part, group, guess);
     }
@@ -197,7 +214,8 @@ const std::vector<std::string>& CudaJpeg::sources() {
   return all;
 }
 
-CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options) : options_(options), copies_(&device, 0) {
+CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
+    : options_(options), copies_(&device, 0), memory_(memory_at_a_time(device)) {
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
 }
 
@@ -246,7 +264,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       r.begin(-1, {}, false);
       Group group(r);
       const size_t first = next;
-      for (; next < items.size() && (next == first || group.bytes() < kMemory); next++)
+      for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
         group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])], options_);
       group.decode_scans(reinterpret_cast<JpegStatus*>(status->data()) + first);
       if (next == items.size()) {

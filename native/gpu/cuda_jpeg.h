@@ -56,6 +56,7 @@ class CudaJpeg {
                        std::vector<uint8_t*>& to) const;
   DecodeOptions options_;
   Stream copies_;
+  int64_t memory_;                           // of what is decoded at a time, about
 };
 
 }  // namespace ps::gpu

@@ -15,7 +15,7 @@ using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
 constexpr int64_t kLargestPicture = int64_t(4) << 30;     // bytes of coefficients
-constexpr int64_t kReadBehind = 320;                      // bytes that decoders may look at: blocks have up to 248
+constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By number in the file's order.
 constexpr auto kPlaces = [] {
@@ -162,7 +162,7 @@ void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
 int JpegPlan::group_blocks() const {
   return int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
 }
-int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegScanThreads)); }
+int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegWriteThreads)); }
 int JpegPlan::seam_blocks() const { return int(ceil_div(picture.parts, device::kJpegSeams)); }
 int JpegPlan::sum_blocks() const {
   int64_t blocks = 0;

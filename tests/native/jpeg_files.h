@@ -60,6 +60,7 @@ inline Picture reference(const Bytes& file, J_COLOR_SPACE space, bool fancy, lon
 
 struct Encoding {
   int quality = 90, h = 1, v = 1, restart = 0, chroma_h = 1, chroma_v = 1;
+  int cr_h = 0, cr_v = 0;          // 0: as chroma_h, chroma_v
   bool optimised = false, rgb = false, progressive = false, cmyk = false;
 };
 
@@ -84,6 +85,7 @@ inline Bytes encode(const Picture& picture, const Encoding& e) {
     c.comp_info[i].h_samp_factor = e.chroma_h;
     c.comp_info[i].v_samp_factor = e.chroma_v;
   }
+  if (e.cr_h) c.comp_info[2].h_samp_factor = e.cr_h, c.comp_info[2].v_samp_factor = e.cr_v;
   c.optimize_coding = e.optimised;
   if (e.progressive) jpeg_simple_progression(&c);
   c.restart_interval = unsigned(e.restart);

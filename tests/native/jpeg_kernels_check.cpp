@@ -104,7 +104,7 @@ class Run {
     together = &barrier;
     device::thread_count = threads_;
     device::wait_for_block = [] { together->arrive_and_wait(); };
-    alignas(16) static unsigned char shared[48 * 1024];
+    alignas(16) static unsigned char shared[128 * 1024];
     const auto work = [&](int number) {
       device::thread_index = number;
       device::shared_memory = shared;

@@ -19,7 +19,9 @@ namespace ps::device {
 inline constexpr int kJpegThreads = 256;
 inline constexpr int kJpegPieceBytes = 16384, kJpegRunBytes = 32;   // of a file, for a block and for a thread
 inline constexpr int kJpegRuns = kJpegPieceBytes / kJpegRunBytes;
-inline constexpr int kJpegScanThreads = 128;                       // that decode parts of a scan
+inline constexpr int kJpegScanThreads = 256, kJpegWriteThreads = 128;      // that decode parts of a scan
+inline constexpr uint32_t kJpegBehind = 320 * 8;                   // bits that decoders may look at: blocks have 1984
+inline constexpr uint32_t kJpegStretch = 17408;                    // words of a scan in shared memory, at most
 inline constexpr int kJpegSeams = 512;                             // between parts, for a block
 inline constexpr int kJpegSlots = 24;                              // parts that one is joined to
 inline constexpr int kJpegSums = 8192;                             // DC values, for a block
@@ -33,14 +35,22 @@ struct JpegCodes {
   uint32_t is_dc, unused[3];
 };
 
-// One to look symbols up. An entry: bits 0-4 how many bits the code and what belongs to it take, 5-8 how many of these
-// are a value's, from 9 by how much the index of the next coefficient rises; see jpeg_table.h.
-struct alignas(16) JpegTable {
-  static constexpr int kBits = 10;
+// Its codes of more than 10 bits.
+struct alignas(16) JpegLongCodes {
   uint32_t limit[8];                   // codes of 11 + i bits, shifted to 16, are below it
   int32_t offset[8];                   // from a code of 11 + i bits to its place in `entries`
-  uint16_t quick[1 << kBits];          // by the next bits; 0: the code is longer
-  uint16_t entries[256];
+  uint16_t entries[256];               // of all codes
+};
+
+// One to look symbols up. An entry: bits 0-4 how many bits the code and what belongs to it take, 5-8 how many of these
+// are a value's, from 9 by how much the index of the next coefficient rises; see jpeg_table.h.
+struct JpegTable {
+  static constexpr int kBits = 10;
+  // By the next 10 bits; where these are among the last 8, and so with nearly all long codes, by the next 16.
+  static constexpr uint32_t kQuick = 1536, kShift = (1 << 16) - kQuick, kFirstLong = 1016;
+  JpegLongCodes longer;
+  uint16_t quick[kQuick];              // 0: the code is longer
+  uint32_t runs[kQuick];               // the same; << 16: an entry for all symbols of which the codes lie in these bits
 };
 
 // Bytes without stuffing, and restart markers. The uppermost bit of `markers`: the scan ended here.

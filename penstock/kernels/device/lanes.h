@@ -10,9 +10,7 @@ namespace ps::device {
 #if defined(__CUDACC_RTC__)
 inline constexpr int kLanes = 32;
 PS_FN int lane() { return thread() & (kLanes - 1); }
-PS_FN uint32_t ballot(bool own) { return __ballot_sync(~0u, own); }          // a bit for each lane
 PS_FN uint32_t value_of(int lane, uint32_t own) { return __shfl_sync(~0u, own, lane); }
-PS_FN void sync_warp() { __syncwarp(); }
 // What lies in shared memory, with its address in a register: compilers make that anew in every loop otherwise.
 template <class T> PS_FN T& held_in(unsigned char* shared) {
   auto address = uint32_t(__cvta_generic_to_shared(shared));
@@ -20,17 +18,19 @@ template <class T> PS_FN T& held_in(unsigned char* shared) {
   return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
 PS_FN uint32_t take_number(uint32_t* next) { return atomicAdd(next, 1u); }   // others may take one at the same time
-// Nothing waits for the word before it is used: without a branch, and into the very register.
+// Nothing waits for the word before it is used: without a branch, and into the very register. From memory of any kind.
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.global.nc.u32 %0, [%2]; }"
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.u32 %0, [%2]; }"
                : "+r"(word) : "r"(wanted), "l"(from));
 }
+// Between two turns of a loop: compilers do not know what becomes of the word. Of a branch that is taken now and then
+// they would make a loop around this one otherwise, for which all lanes of a warp wait.
+PS_FN void in_one_loop(uint32_t& going) { asm volatile("" : "+r"(going)); }
 #else
+PS_FN void in_one_loop(uint32_t&) {}
 inline constexpr int kLanes = 1;
 PS_FN int lane() { return 0; }
-PS_FN uint32_t ballot(bool own) { return own; }
 PS_FN uint32_t value_of(int, uint32_t own) { return own; }
-PS_FN void sync_warp() {}
 template <class T> PS_FN T& held_in(unsigned char* shared) { return *reinterpret_cast<T*>(shared); }
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   if (wanted) word = *from;

@@ -1,0 +1,74 @@
+"""What the benchmarks' pages have in common: tables, sections, scripts in processes of their own."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench import machine
+
+Section = tuple[str, Callable[[], Iterator[str]]]  # its title, and its lines
+RESULTS = Path(__file__).parent / "results"
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def has_dali() -> bool:
+    try:
+        return importlib.util.find_spec("nvidia.dali") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def script(module: str, *words: Any, env: dict[str, str] | None = None) -> dict[str, Any]:
+    """The line of JSON that a module prints last."""
+    command = [sys.executable, "-m", module, *map(str, words)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def arguments(name: str, sections: str, rounds: int, seconds: float) -> argparse.ArgumentParser:
+    """Of ``./dev bench NAME``, with the defaults for ``rounds`` and ``seconds``."""
+    parser = argparse.ArgumentParser(prog=f"./dev bench {name}")
+    parser.add_argument("sections", nargs="*", help=f"some of: {sections}")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds of each contestant ({rounds})")
+    parser.add_argument("--seconds", type=float, default=seconds, help=f"length of one round ({seconds})")
+    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial")
+    parser.add_argument("--append", action="store_true", help=f"add the sections to bench/results/{name}.md")
+    return parser
+
+
+def write(name: str, title: str, sections: Mapping[str, Section], append: bool) -> None:
+    """Prints the sections as they come; then all goes to bench/results/NAME.md, or where PENSTOCK_BENCH_RESULT says."""
+    lines = [] if append else [f"# {title}", ""]
+    for heading, body in sections.values():
+        lines += [f"## {heading}", ""]
+        print(f"\n## {heading}\n", flush=True)
+        for line in body():
+            print(line, flush=True)
+            lines.append(line)
+        lines.append("")
+    lines += [*(f"- {line}" for line in [*machine.describe(), *machine.gpus()]), ""]
+    RESULTS.mkdir(exist_ok=True)
+    with open(os.environ.get("PENSTOCK_BENCH_RESULT", RESULTS / f"{name}.md"), "a" if append else "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def choose(parser: argparse.ArgumentParser, named: list[str], sections: Mapping[str, Section]) -> dict[str, Section]:
+    """The sections that the command names."""
+    if unknown := set(named) - set(sections):
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    return {name: sections[name] for name in named}
