@@ -1,8 +1,6 @@
 #include "gpu/cuda_jpeg.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <numeric>
 
 #include "core/error.h"
@@ -128,14 +126,11 @@ class Group {
     int64_t bits = 0;
     for (const JpegPlan& p : plans_) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
-    auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
-    auto group = r_.device().max_shared() >= 200 * 1024 ? 2u : 1u;
-    if (const char* x = std::getenv("PENSTOCK_X_PART")) part = uint32_t(std::atoi(x));
-    if (const char* x = std::getenv("PENSTOCK_X_GROUP")) group = uint32_t(std::atoi(x));
+    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
+    const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
     for (JpegPlan& p : plans_) {
-      uint32_t guess = p.picture.blocks_in_mcu == 1 ? 256 : p.picture.blocks_in_mcu <= 3 ? 768 : 1536;
-      if (const char* x = std::getenv("PENSTOCK_X_PREROLL")) guess = uint32_t(std::atoi(x));
-      p.divide(part, group, guess);
+      const int blocks = p.picture.blocks_in_mcu;
+      p.divide(part, group, blocks == 1 ? 256 : blocks <= 3 ? 768 : 2048);
     }
   }
 
@@ -174,8 +169,6 @@ class Group {
   JpegPicture* there_ = nullptr;             // the same on the GPU
 };
 
-std::atomic<int64_t> files_given{0}, files_left{0};
-
 struct FileCopy {
   const uint8_t *begin, *end;
   uint8_t* to = nullptr;
@@ -205,8 +198,6 @@ void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, s
 }
 
 }  // namespace
-
-CudaJpeg::Counts CudaJpeg::counts() { return {files_given, files_left}; }
 
 const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
@@ -245,7 +236,6 @@ BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, c
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
                                                   const std::vector<BufferRef>& blocks, CUstream stream) const {
   auto flight = std::make_shared<Flight>();
-  files_given += int64_t(items.size());
   flight->order_.resize(items.size());
   std::iota(flight->order_.begin(), flight->order_.end(), 0);
   // The largest first: what begins last should not be what takes longest.
@@ -277,13 +267,16 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
       for (const BufferRef& m : {status, memory, flight->status_}) m->add_fence(done);
     }
-  } catch (const Error& e) {
+  } catch (...) {
     driver().cuStreamSynchronize(copies_);         // memory that they use is let go of
     driver().cuStreamSynchronize(stream);
-    if (e.kind != ErrorKind::memory) throw;
+    try {
+      throw;
+    } catch (const Error& e) {
+      if (e.kind != ErrorKind::memory) throw;
+    }
     flight->known_.reset();
     flight->refused_ = flight->order_;             // the CPU needs less
-    files_left += int64_t(items.size());
   }
   return flight;
 }
@@ -296,7 +289,6 @@ const std::vector<int>& CudaJpeg::Flight::refused() {
   for (size_t i = 0; i < order_.size(); i++)
     if (!status[i].complete || status[i].broken || status[i].extreme) refused_.push_back(order_[i]);
   std::sort(refused_.begin(), refused_.end());
-  files_left += int64_t(refused_.size());
   return refused_;
 }
 

@@ -46,10 +46,6 @@ class CudaJpeg {
                                 CUstream stream) const;
 
   static const std::vector<std::string>& sources();   // of its kernels
-  struct Counts {
-    int64_t given = 0, left = 0;             // files; of them those that were refused
-  };
-  static Counts counts();                    // of this process so far
 
  private:
   BufferRef copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
