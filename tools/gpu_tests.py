@@ -26,7 +26,14 @@ sys.path.insert(0, str(ROOT))
 RESULTS = ROOT / "bench" / "results" / "gpu-tests.md"
 MARKS = ["-m", "gpu or any_gpu"]
 # Each operator on the GPU, and decoding: what touches memory there.
-SANITIZED = ["tests/test_sweep_gpu.py", "tests/decode/test_mixed.py"]
+SANITIZED = [
+    "tests/test_sweep_gpu.py",
+    "tests/decode/test_mixed.py",
+    "tests/decode/test_cuda_jpeg.py",
+    "tests/gpu/test_jpeg_corpus.py",
+]
+# Sanitized kernels are some hundred times slower: fewer JPEG files.
+FEWER = {"PENSTOCK_JPEG_PICTURES": "300", "PENSTOCK_JPEG_MUTANTS": "2000"}
 TOOLS = {
     "memcheck": [],
     # nvImageCodec's decoder of lossless JPEG races with itself.
@@ -74,7 +81,7 @@ def run(title: str, command: Sequence[str], cwd: Path = ROOT, logs: Path | None 
     lines = []
     with subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        env={**os.environ, "PENSTOCK_TEST_REAL_GPU": "1"},
+        env={**os.environ, **(FEWER if logs else {}), "PENSTOCK_TEST_REAL_GPU": "1"},
     ) as process:  # fmt: skip
         assert process.stdout
         for line in process.stdout:
