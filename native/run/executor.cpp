@@ -17,6 +17,7 @@ constexpr std::chrono::milliseconds kPoll{20};
 void prepare_thread(const std::string& name, int index, const std::vector<int>& cpus) {
   sigset_t all;
   sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);   // or they end it without a word
   pthread_sigmask(SIG_BLOCK, &all, nullptr);       // Python's signals belong to Python's threads
   pthread_setname_np(pthread_self(), (name + "-" + std::to_string(index)).substr(0, 15).c_str());
   if (cpus.empty()) return;
