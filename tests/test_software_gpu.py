@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.programs import ROOT
 from tests.software_gpu import libraries
 from tests.software_gpu.driver import Gpu, Launch, compile_kernel, nvrtc
 
@@ -80,7 +81,7 @@ def run_script(body: str, **environment: str) -> subprocess.CompletedProcess[str
     ) + textwrap.dedent(body)
     env = {**os.environ, "SOFTWARE_GPUS": "2", **environment}
     words = [sys.executable, "-c", script]
-    return subprocess.run(words, capture_output=True, text=True, env=env, cwd=libraries.ROOT, timeout=120)
+    return subprocess.run(words, capture_output=True, text=True, env=env, cwd=ROOT, timeout=120)
 
 
 def test_a_batch_of_jobs_is_computed(gpu: Gpu, random: np.random.Generator) -> None:

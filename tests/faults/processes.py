@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import ROOT, built
 
 
 def script(text: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -34,11 +33,7 @@ def finish(process: subprocess.Popen[str], seconds: float = 30) -> tuple[str, st
 
 def faulty(text: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """A process under libfaults.so, which it steers by `tests.faults.steering`."""
-    programs = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or ROOT / "build" / "release" / "bin")
-    library = programs / "faults" / "libfaults.so"
-    if not library.exists():
-        pytest.skip(f"{library} is not built: run ./dev test")
-    return script(text, *arguments, LD_PRELOAD=str(library), **environment)
+    return script(text, *arguments, LD_PRELOAD=str(built("faults", "libfaults.so")), **environment)
 
 
 def runs(process: subprocess.Popen[str], seconds: float = 30) -> str:

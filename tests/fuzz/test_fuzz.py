@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock import _loader
 from tests.fuzz.seeds import write_seeds
+from tests.programs import ROOT, all_levels
 
 Note = Callable[[str, object], None]
-ROOT = Path(__file__).resolve().parents[2]
-LEVELS = _loader._levels()
 PARTS, FILES_OF_A_PART = 4, 25_000
 FORMATS = {"JPEG", "PNG", "WebP", "TIFF", "BMP", "JPEG 2000", "PNM"}
 # A single allocation of more than any file here should ask for is a finding, too.
@@ -33,10 +31,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def run(words: Sequence[str | Path], number: int = 0) -> subprocess.CompletedProcess[str]:
     """decode_fuzz of one of the instruction-set levels that are built, the best one for 0."""
-    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or ROOT / "build" / "release" / "bin")
-    programs = [path for level in reversed(LEVELS) if (path := folder / level / "decode_fuzz").exists()]
-    if not programs:
-        pytest.skip(f"no decode_fuzz is built in {folder}: run ./dev test")
+    programs = all_levels("decode_fuzz")
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}  # it is for Python
     return subprocess.run(
         [programs[number % len(programs)], *words],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import subprocess
 import zlib
@@ -10,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from penstock import _loader
 from tests.decode.pictures import Array
+from tests.programs import all_levels
 
-ROOT = Path(__file__).resolve().parents[2]
 HEAD = struct.Struct("<7I")
 MARKERS = (0x00, 0xFF, 0xC0, 0xC4, 0xD0, 0xD1, 0xD4, 0xD7, 0xD8, 0xD9, 0xDA, 0xDB, 0xDD)  # behind 0xFF
 
@@ -64,11 +61,7 @@ def checksum(pixels: Array) -> int:
 
 def make_corpus(path: Path, pictures: int, seed: int) -> list[Sample]:
     """By the program that ./dev test has built; ``path``: of the file that it writes."""
-    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or ROOT / "build" / "release" / "bin")
-    programs = [p for level in reversed(_loader._levels()) if (p := folder / level / "jpeg_corpus").exists()]
-    if not programs:
-        pytest.skip(f"no jpeg_corpus is built in {folder}: run ./dev test")
-    words = [str(programs[0]), "--output", str(path), "--pictures", str(pictures), "--seed", str(seed)]
+    words = [str(all_levels("jpeg_corpus")[0]), "--output", str(path), "--pictures", str(pictures), "--seed", str(seed)]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     data, at, samples = path.read_bytes(), 0, []

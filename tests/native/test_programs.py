@@ -8,19 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from penstock import _loader
+from tests.programs import LEVELS, built
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*.cpp"))
-LEVELS = _loader._levels()
 
 
 def run(name: str, level: str, *arguments: str | Path) -> None:
     """Runs a program that ./dev test has built: with sanitizers for ./dev test fuzz, else as the library is."""
-    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or HERE.parent.parent / "build" / "release" / "bin")
-    path = folder / level / name
-    if not path.exists():
-        pytest.skip(f"{path} is not built: run ./dev test")
+    path = built(level, name)
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}  # it is for Python
     done = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, f"{name} at {level}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tests.programs import ROOT
 from tests.software_gpu import libraries
 
-HEADERS = libraries.ROOT / "penstock"
+HEADERS = ROOT / "penstock"
 
 
 class Launch(ctypes.Structure):

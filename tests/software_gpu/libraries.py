@@ -6,18 +6,12 @@ import ctypes
 import os
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import built
 
 
 def library(name: str) -> Path:
     """libsoftcuda.so, for instance, as ./dev test has built it; without it the test is skipped."""
-    folder = Path(os.environ.get("PENSTOCK_TEST_PROGRAMS") or ROOT / "build" / "release" / "bin")
-    path = folder / "software_gpu" / name
-    if not path.exists():
-        pytest.skip(f"{path} is not built: run ./dev test")
-    return path
+    return built("software_gpu", name)
 
 
 def has_real_gpu() -> bool:
