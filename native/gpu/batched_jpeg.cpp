@@ -74,10 +74,8 @@ BatchedJpeg::BatchedJpeg(DeviceRef device, const Options& options)
     : device_(device), options_(options), memory_(device) {
   const Nvjpeg& api = nvjpeg();
   Current current(*device_);
-  NvjpegAllocator of_device{LibraryMemory::take, LibraryMemory::give, &memory_.of_device};
-  NvjpegAllocator pinned{LibraryMemory::take, LibraryMemory::give, &memory_.pinned};
   const bool hardware = options.backend == JpegBackend::hardware;
-  check_nvjpeg(api.nvjpegCreateExV2(hardware ? kNvjpegHardware : kNvjpegGpuHybrid, &of_device, &pinned,
+  check_nvjpeg(api.nvjpegCreateExV2(hardware ? kNvjpegHardware : kNvjpegGpuHybrid, &of_device_, &pinned_,
                                     options.fancy_upsampling ? kNvjpegInterpolate : 0, &handle_), "nvjpegCreateExV2");
   try {
     if (options.device_padding)

@@ -75,6 +75,9 @@ class BatchedJpeg {
   DeviceRef device_;
   Options options_;
   LibraryMemory memory_;
+  // Nothing is said about how long nvJPEG needs these.
+  NvjpegAllocator of_device_{LibraryMemory::take, LibraryMemory::give, &memory_.of_device};
+  NvjpegAllocator pinned_{LibraryMemory::take, LibraryMemory::give, &memory_.pinned};
   NvjpegHandle handle_ = nullptr;
   NvjpegStream header_ = nullptr;
   std::vector<std::unique_ptr<State>> states_;

@@ -141,26 +141,31 @@ CodecInfo ImageCodec::peek(const uint8_t* data, size_t size) {
   return info;
 }
 
-ImageCodec::ImageCodec(DeviceRef device, int threads) : device_(device) {
-  const Api& a = api();
-  ExecutionParams params;
+// The library keeps the addresses of these, and reads them whenever it needs memory.
+struct ImageCodec::Settings {
+  explicit Settings(const DeviceRef& device) : memory(device) {
+    of_device.take = pinned.take = LibraryMemory::take;
+    of_device.give = pinned.give = LibraryMemory::give;
+    of_device.context = &memory.of_device;
+    pinned.context = &memory.pinned;
+    if (!device) return;
+    params.device_allocator = &of_device;
+    params.pinned_allocator = &pinned;
+    params.device_id = device->number();
+  }
+  LibraryMemory memory;
   Allocator<kDeviceAllocator> of_device;
   Allocator<kPinnedAllocator> pinned;
-  params.max_num_cpu_threads = threads;
-  if (!device_) {
-    nvimgcodec::check(a.nvimgcodecDecoderCreate(a.instance, &decoder_, &params, nullptr), "nvimgcodecDecoderCreate");
-    return;
-  }
-  memory_ = std::make_unique<LibraryMemory>(device_);
-  of_device.take = pinned.take = LibraryMemory::take;
-  of_device.give = pinned.give = LibraryMemory::give;
-  of_device.context = &memory_->of_device;
-  pinned.context = &memory_->pinned;
-  params.device_allocator = &of_device;
-  params.pinned_allocator = &pinned;
-  params.device_id = device_->number();
-  Current current(*device_);
-  nvimgcodec::check(a.nvimgcodecDecoderCreate(a.instance, &decoder_, &params, nullptr), "nvimgcodecDecoderCreate");
+  ExecutionParams params;
+};
+
+ImageCodec::ImageCodec(DeviceRef device, int threads)
+    : device_(device), settings_(std::make_unique<Settings>(device)) {
+  const Api& a = api();
+  settings_->params.max_num_cpu_threads = threads;
+  std::unique_ptr<Current> current = device_ ? std::make_unique<Current>(*device_) : nullptr;
+  nvimgcodec::check(a.nvimgcodecDecoderCreate(a.instance, &decoder_, &settings_->params, nullptr),
+                    "nvimgcodecDecoderCreate");
 }
 
 ImageCodec::~ImageCodec() {

@@ -53,9 +53,9 @@ class ImageCodec {
   std::vector<Failure> decode(const CodecItem* items, int n, ImageType type, CUstream stream);
 
  private:
-  struct Handles;
+  struct Settings;
   DeviceRef device_;
-  std::unique_ptr<LibraryMemory> memory_;
+  std::unique_ptr<Settings> settings_;
   struct nvimgcodecDecoder* decoder_ = nullptr;
 };
 

@@ -11,8 +11,7 @@ namespace ps::gpu::nvimgcodec {
 
 struct nvimgcodecInstance {};
 struct nvimgcodecDecoder {
-  ExecutionParams params;
-  Allocator<kDeviceAllocator> memory;
+  const ExecutionParams* params;       // the caller's, as the real one keeps them
 };
 struct nvimgcodecCodeStream {
   const unsigned char* data;
@@ -120,7 +119,7 @@ int nvimgcodecInstanceCreate(Instance* i, const InstanceCreateInfo*) { *i = new 
 
 int nvimgcodecDecoderCreate(Instance, Decoder* d, const ExecutionParams* params, const char*) {
   if (params->device_id < 0) return kInvalidParameter;
-  *d = new nvimgcodecDecoder{*params, *params->device_allocator};
+  *d = new nvimgcodecDecoder{params};
   return kOk;
 }
 int nvimgcodecDecoderDestroy(Decoder d) { delete d; return kOk; }
@@ -166,11 +165,12 @@ int nvimgcodecDecoderDecode(Decoder d, const CodeStream* files, const Image* to,
                             Future* future) {
   const CUstream stream = n ? to[0]->info.cuda_stream : nullptr;
   void* scratch = nullptr;                         // so that pools are put to the test
-  if (d->memory.take(d->memory.context, &scratch, 1 << 20, stream)) return kExecutionFailed;
+  const auto& memory = *d->params->device_allocator;
+  if (memory.take(memory.context, &scratch, 1 << 20, stream)) return kExecutionFailed;
   driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(scratch), 0, 1 << 20, stream);
   *future = new nvimgcodecFuture;
   for (int i = 0; i < n; i++) (*future)->statuses.push_back(start(*files[i], to[i]->info));
-  d->memory.give(d->memory.context, scratch, 1 << 20, stream);
+  memory.give(memory.context, scratch, 1 << 20, stream);
   return kOk;
 }
 
