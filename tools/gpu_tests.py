@@ -16,7 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +32,24 @@ SANITIZED = [
     "tests/decode/test_cuda_jpeg.py",
     "tests/gpu/test_jpeg_corpus.py",
 ]
-# Sanitized kernels are some hundred times slower: fewer JPEG files.
-FEWER = {"PENSTOCK_JPEG_PICTURES": "300", "PENSTOCK_JPEG_MUTANTS": "2000"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool of compute-sanitizer. Kernels are some hundred times slower with it: of JPEG files it gets fewer."""
+
+    pictures: int
+    mutants: int
+    options: tuple[str, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        return {"PENSTOCK_JPEG_PICTURES": str(self.pictures), "PENSTOCK_JPEG_MUTANTS": str(self.mutants)}
+
+
 TOOLS = {
-    "memcheck": [],
+    "memcheck": Tool(300, 2000),
     # nvImageCodec's decoder of lossless JPEG races with itself.
-    "racecheck": ["--kernel-name-exclude", "kernel_substring=culj92"],
+    "racecheck": Tool(50, 100, ("--kernel-name-exclude", "kernel_substring=culj92")),
 }
 NO_TESTS = 5  # pytest's status when it finds none
 
@@ -75,13 +87,19 @@ def summary_of(output: str, title: str, status: int) -> Run:
     return Run(title, status, closing_line, failed, [s.replace(str(ROOT), ".") for s in skipped], summaries)
 
 
-def run(title: str, command: Sequence[str], cwd: Path = ROOT, logs: Path | None = None) -> Run:
+def run(
+    title: str,
+    command: Sequence[str],
+    cwd: Path = ROOT,
+    logs: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Run:
     """Runs pytest, perhaps under a sanitizer, and shows its output as it comes; ``logs``: where its processes write."""
     print(f"== {title}", flush=True)
     lines = []
     with subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        env={**os.environ, **(FEWER if logs else {}), "PENSTOCK_TEST_REAL_GPU": "1"},
+        env={**os.environ, **(environment or {}), "PENSTOCK_TEST_REAL_GPU": "1"},
     ) as process:  # fmt: skip
         assert process.stdout
         for line in process.stdout:
@@ -164,14 +182,14 @@ def main() -> int:
     elif sanitizer is None:
         notes.append("compute-sanitizer was not found")
     else:
-        for tool, more in TOOLS.items():
+        for name, tool in TOOLS.items():
             # Each process writes to a file of its own: the output of pytest-xdist's workers is not for people.
             with tempfile.TemporaryDirectory() as logs:
-                command = [str(sanitizer), f"--tool={tool}", "--target-processes=all", f"--log-file={logs}/%p"]
-                command += more
-                command += ["--error-exitcode=9", *pytest, "-o", "faulthandler_timeout=0"]
-                title = f"{tool}: {', '.join(options.sanitize)}"
-                runs.append(run(title, [*command, *options.sanitize], logs=Path(logs)))
+                command = [str(sanitizer), f"--tool={name}", "--target-processes=all", f"--log-file={logs}/%p"]
+                command += [*tool.options, "--error-exitcode=9", *pytest, "-o", "faulthandler_timeout=0"]
+                title = f"{name}: {', '.join(options.sanitize)}"
+                words = [*command, *options.sanitize]
+                runs.append(run(title, words, logs=Path(logs), environment=tool.environment()))
     if not runs:
         print("nothing was run", file=sys.stderr)
         return 1

@@ -225,7 +225,7 @@ def test_what_nvjpeg_refuses_the_cpu_decodes(
     (counted,) = p.figures.decoded.values()
     batches = (counted.files["cpu"] - counted.refused) / 5  # progressive, CMYK, turned, small, PNG
     assert batches in (1, 2, 3)  # it works ahead
-    assert 1 <= counted.refused <= batches
+    assert counted.refused in (1, 2, 3)  # likewise, and further ahead than the CPU's part
     for make, arguments in (
         (fn.decoders.image, {}),
         (fn.decoders.image_slice, dict[str, Any](rel_start=(0.2, 0.1), rel_end=(0.9, 1.0))),
