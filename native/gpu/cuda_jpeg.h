@@ -36,12 +36,13 @@ class CudaJpeg {
 
    private:
     friend class CudaJpeg;
+    void copy_status(Device& device, const BufferRef& status, CUstream stream);
     std::vector<int> order_, refused_;       // order_: of the items on the GPU
     BufferRef status_;                       // in pinned memory
     EventRef known_;                         // when it is there
   };
   // Puts the decoding of a batch into the stream, and waits for nothing. Files that lie in one of the blocks, which are
-  // pinned, go over in one copy.
+  // pinned, go over in one copy. Where there is no memory for some, these are refused.
   std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
                                 CUstream stream) const;
 

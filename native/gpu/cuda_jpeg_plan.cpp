@@ -15,6 +15,7 @@ using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
 constexpr int64_t kLargestPicture = int64_t(4) << 30;     // bytes of coefficients
+constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By number in the file's order.
@@ -147,7 +148,7 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = coefficients + 2 * data;
+  int64_t sum = coefficients + 4 * data + 4 * int64_t(picture.segments);     // parts have twice as much as the scan
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
@@ -174,7 +175,7 @@ int JpegPlan::sum_blocks() const {
 
 bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
   if (!h.supported || h.scan >= size || int64_t(size) > kLargestFile) return false;
-  if (blocks_of(h) * 128 > kLargestPicture) return false;
+  if (blocks_of(h) * 128 > kLargestPicture || blocks_of(h) > int64_t(size - h.scan) * kBlocksInByte) return false;
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
