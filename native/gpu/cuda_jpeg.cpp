@@ -8,6 +8,7 @@
 #include "gpu/kernel.h"
 #include "gpu/recorder.h"
 #include "kernels/device/jpeg_coefficients.h"
+#include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_huffman.h"
 #include "kernels/device/jpeg_pixels.h"
@@ -30,7 +31,7 @@ int64_t memory_at_a_time(Device& device) {
   return std::clamp(int64_t(all / 16), std::min(int64_t(1) << 28, int64_t(all / 4)), int64_t(2) << 30);
 }
 
-std::string source(const char* header, const char* function, int blocks = 1) {
+std::string source(const char* header, const std::string& function, int blocks = 1) {
   return std::string("#include \"kernels/device/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ", " +
          std::to_string(blocks) + ")\n";
 }
@@ -45,14 +46,24 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
+std::string convert_source(DType to) {
+  const char* type = to == DType::i8    ? "int8_t"
+                     : to == DType::u16 ? "uint16_t"
+                     : to == DType::i16 ? "int16_t"
+                     : to == DType::u32 ? "uint32_t"
+                     : to == DType::i32 ? "int32_t"
+                                        : "float";
+  return source("jpeg_convert", "jpeg_convert<" + std::string(type) + ">", 8);
+}
+
 // Pictures that are decoded together: all kernels run once for all of them.
 class Group {
  public:
-  explicit Group(Recorder& r) : r_(r) { plans_.clear(); }
+  Group(Recorder& r, const DecodeOptions& options) : r_(r), options_(options) { plans_.clear(); }
 
   // `file`: where it is on the GPU.
-  void add(const CudaJpeg::Item& item, const uint8_t* file, const DecodeOptions& options) {
-    plans_.push_back(plan_jpeg(item, options, pool_));
+  void add(const CudaJpeg::Item& item, const uint8_t* file) {
+    plans_.push_back(plan_jpeg(item, options_, pool_));
     plans_.back().picture.file = file;
     bytes_ += plans_.back().bytes();
   }
@@ -89,6 +100,9 @@ class Group {
       const device::JpegTiles tiles(p.picture);
       return tiles.across * tiles.down;
     }, sizeof(device::JpegPixelsMemory));
+    if (options_.dtype == DType::u8) return;
+    launch(convert_source(options_.dtype),
+           [](const JpegPlan& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
   }
 
  private:
@@ -149,6 +163,7 @@ class Group {
       p.status = status + i;
       layout.add(p.coefficients, plan.coefficients / 2);
       layout.add(p.data, plan.data);
+      if (plan.pixels) layout.add(p.out, plan.pixels);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
       layout.add(p.entry, p.parts);
@@ -166,6 +181,7 @@ class Group {
   }
 
   Recorder& r_;
+  const DecodeOptions& options_;
   JpegTablePool pool_;
   // One group at a time: the system's pages would be faulted in anew for each.
   static inline thread_local std::vector<JpegPlan> plans_;
@@ -229,6 +245,7 @@ const std::vector<std::string>& CudaJpeg::sources() {
 CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
     : options_(options), copies_(&device, 0), memory_(memory_at_a_time(device)) {
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
+  if (options.dtype != DType::u8) KernelTable::of(device).request(convert_source(options.dtype));
 }
 
 // In a stream of its own, so that one batch is copied while the kernels work on the one before.
@@ -278,10 +295,10 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   for (size_t next = 0; next < items.size();) {
     Recorder r(&device, stream, stream, stream);
     r.begin(-1, {}, false);
-    Group group(r);
+    Group group(r, options_);
     const size_t first = next;
     for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
-      group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])], options_);
+      group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])]);
     if (finds_memory([&] {
           group.decode_scans(all + first);
           if (next == items.size()) r.call([&](CUstream s) { flight->copy_status(device, status, s); });

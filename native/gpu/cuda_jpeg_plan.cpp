@@ -148,7 +148,7 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = coefficients + 4 * data + 4 * int64_t(picture.segments);     // parts have twice as much as the scan
+  int64_t sum = coefficients + pixels + 4 * data + 4 * int64_t(picture.segments);     // parts have twice as much as the scan
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
@@ -199,7 +199,6 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
-  p.out = item.to;
   p.width = int32_t(item.window.width()), p.height = int32_t(item.window.height());
   const ImageType type = options.type;
   p.channels = type == ImageType::gray || (type == ImageType::any && h.components == 1) ? 1 : 3;
@@ -207,6 +206,13 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.stored_width = int32_t(stored.width()), p.stored_height = int32_t(stored.height());
   p.swap = orientation.swap, p.flip_x = orientation.flip_x, p.flip_y = orientation.flip_y;
   p.ycc = h.ycc, p.bgr = type == ImageType::bgr, p.studio = type == ImageType::ycbcr;
+  if (options.dtype == DType::u8) {
+    p.out = static_cast<uint8_t*>(item.to);
+  } else {
+    p.converted = item.to;
+    p.to_ycbcr = p.studio, p.studio = false;
+    plan.pixels = int64_t(p.width) * p.height * p.channels;
+  }
 
   p.components = h.components;
   p.mcus_across = h.mcus_per_row();

@@ -8,6 +8,7 @@
 //   jpeg_dc.h            DC values from their differences
 //   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
 //   jpeg_pixels.h        upsampling (jpeg_upsample.h), colours, orientation
+//   jpeg_convert.h       other types than bytes
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus.
 #pragma once
@@ -123,6 +124,8 @@ struct JpegPicture {
   int32_t x, y, stored_width, stored_height;   // the window in the stored picture
   int32_t swap, flip_x, flip_y;        // as native/decode/orient.h has it
   int32_t ycc, bgr, studio;            // components are YCbCr; the output is BGR; it is the YCbCr of video
+  void* converted;                     // to another type; to_ycbcr: from RGB to the YCbCr of video, too
+  int32_t to_ycbcr;
 };
 
 // The only job of each of these kernels; its samples are the pictures.
