@@ -74,6 +74,31 @@ def test_scans_too_short_for_their_headers(tmp_path: Path, size: tuple[int, int]
     assert decoded.refused == refused
 
 
+def gray_of_zeros(width: int, height: int) -> bytes:
+    """4:2:0 of which all codes are a single zero: a decoder that begins in a wrong block never finds out."""
+
+    def segment(marker: int, body: bytes) -> bytes:
+        return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
+
+    frame = b"\x08" + height.to_bytes(2, "big") + width.to_bytes(2, "big") + b"\x03\x01\x22\0\x02\x11\0\x03\x11\0"
+    table = b"\x01" + bytes(16)
+    head = [segment(0xDB, b"\0" + b"\x01" * 64), segment(0xC0, frame)]
+    head += [segment(0xC4, b"\0" + table), segment(0xC4, b"\x10" + table)]
+    head.append(segment(0xDA, b"\x03\x01\0\x02\0\x03\0\0\x3f\0"))
+    mcus = -(-width // 16) * -(-height // 16)
+    return b"".join([b"\xff\xd8", *head, bytes(-(-mcus * 12 // 8)), b"\xff\xd9"])
+
+
+@pytest.mark.parametrize(("height", "by"), [(800, "cuda"), (1600, "cpu")])
+def test_what_one_thread_would_decode_for_long_is_left_to_the_cpu(tmp_path: Path, height: int, by: str) -> None:
+    """Large areas of one colour: others would wait."""
+    window = dict(start=(LONGEST - 9, height - 7), end=(LONGEST, height))
+    counts: dict[str, int] = {}
+    ours = decode_mixed(tmp_path, [gray_of_zeros(LONGEST, height)], fn.decoders.image_slice, counts=counts, **window)
+    assert_equal(ours, [np.full((7, 9, 3), 128, np.uint8)])
+    assert counts == {by: 1, "refused": int(by == "cpu")}
+
+
 SMALL_BUDGET = """
 import json, sys
 import numpy as np
