@@ -158,6 +158,19 @@ def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
     assert counts == {"cuda": 3, "cpu": 2, "refused": 2}
 
 
+@pytest.mark.parametrize("on_error", ["raise", "replace"])
+def test_a_batch_for_all_decoders(tmp_path: Path, on_error: str) -> None:
+    """One in ten is progressive and one in twenty turns out broken: each goes to its decoder, in its place."""
+    files = [jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2)), subsampling=k % 3) for k in range(100)]
+    for k in range(10):
+        files[10 * k + 3] = LEFT["progressive"]
+    for k in range(5):
+        files[20 * k + 7] = damaged()[k % 2]
+    counts: dict[str, int] = {}
+    assert_equal(decode_mixed(tmp_path, files, counts=counts, on_error=on_error), decode(tmp_path, files))
+    assert counts == {"cuda": 85, "cpu": 15, "refused": 5}
+
+
 @pytest.mark.parametrize(
     ("file", "message"),
     [(TAKEN["large"][:9000], "ends too early"), (TAKEN["4:2:0"][:300], "truncated|cannot be decoded|ends")],
