@@ -16,3 +16,22 @@ function(penstock_kernel_units result)
   endforeach()
   set(${result} ${units} PARENT_SCOPE)
 endfunction()
+
+# A unit that knows which headers of kernels the library was built with: it shares their structs with what NVRTC makes of
+# the headers that lie beside it. The digest is that of penstock/run/kernels.py.
+function(penstock_kernel_digest result)
+  set(folder ${PROJECT_SOURCE_DIR}/penstock)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/kernels/*.h)
+  list(SORT headers)
+  set(all "")
+  foreach(header IN LISTS headers)
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${header})
+    file(SHA256 ${folder}/${header} digest)
+    string(APPEND all "${header} ${digest}\n")
+  endforeach()
+  string(SHA256 digest "${all}")
+  set(unit ${PROJECT_BINARY_DIR}/kernels/digest.cpp)
+  file(CONFIGURE OUTPUT ${unit} @ONLY
+    CONTENT "#include \"penstock.h\"\n\nconst char* ps_gpu_headers() { return \"${digest}\"; }\n")
+  set(${result} ${unit} PARENT_SCOPE)
+endfunction()

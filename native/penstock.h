@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 6
+#define PS_ABI_VERSION 7
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -147,6 +147,8 @@ PS_API int ps_gpu_release_unused(int device); /* -1: of all that were used so fa
 PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes);
 /* Where a library of CUDA's lies, such as "nvjpeg"; others are looked for where the system has them. */
 PS_API int ps_gpu_set_library(const char* name, const char* path);
+/* A digest of the headers of kernels that the library was built with. */
+PS_API const char* ps_gpu_headers(void);
 /* The compiler of kernels: called on native threads; answers by ps_gpu_compiled() before it returns. */
 typedef void (*ps_gpu_compiler)(const char* source, int arch, void* answer);
 PS_API void ps_gpu_set_compiler(ps_gpu_compiler); /* null: there is none any more; waits for calls of the last one */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from penstock import _loader
 
+ROOT = Path(__file__).resolve().parents[1]
 V2 = "fpu sse sse2 cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"
 V3 = V2 + " abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
 V4 = V3 + " avx512bw avx512cd avx512dq avx512f avx512vl"
@@ -81,3 +83,31 @@ def test_a_library_of_another_version_says_how_to_build_it(tmp_path: Path) -> No
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
         assert f"{library} has ABI 1" in done.stderr
         assert "build it again (./dev build)" in done.stderr
+
+
+PROVIDE = """
+import sys
+from pathlib import Path
+from penstock.run import kernels
+kernels._PACKAGE = Path(sys.argv[1])
+kernels.provide()
+"""
+
+
+def test_a_library_built_with_other_headers_of_kernels_is_refused(tmp_path: Path) -> None:
+    """When a pipeline wants a GPU: the library fills in what the kernels read."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(ROOT / "penstock" / "kernels", folder)
+
+    def provide() -> str:
+        done = subprocess.run([sys.executable, "-c", PROVIDE, tmp_path], capture_output=True, text=True, cwd=ROOT)
+        return done.stderr
+
+    assert provide() == ""
+    header = folder / "device" / "jpeg.h"
+    text = header.read_text()
+    header.write_text(text.replace("uint32_t scan, end;", "uint64_t scan, end;"))
+    assert f"was built with other headers of kernels than those in {folder}: build it again (./dev build)" in provide()
+    header.write_text(text)
+    (folder / "device" / "more.h").write_text("#pragma once\n")
+    assert "was built with other headers" in provide()

@@ -29,6 +29,7 @@ MARKS = ["-m", "gpu or any_gpu"]
 SANITIZED = [
     "tests/test_sweep_gpu.py",
     "tests/decode/test_mixed.py",
+    "tests/decode/test_nvimagecodec.py",
     "tests/decode/test_cuda_jpeg.py",
     "tests/gpu/test_jpeg_corpus.py",
 ]

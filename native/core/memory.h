@@ -66,6 +66,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   BufferRef take(size_t bytes, const void* stream = nullptr);
   void preallocate(size_t bytes);         // so that so much more can be taken without the system; throws Error(memory)
   void release_unused();                  // waits for work that still uses it
+  size_t budget() const { return budget_.bytes; }   // 0: none
   size_t held();                          // bytes taken from the system and not given back
   size_t peak();
 

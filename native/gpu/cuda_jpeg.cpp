@@ -8,6 +8,7 @@
 #include "gpu/kernel.h"
 #include "gpu/recorder.h"
 #include "kernels/device/jpeg_coefficients.h"
+#include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_huffman.h"
 #include "kernels/device/jpeg_pixels.h"
@@ -22,14 +23,15 @@ using device::JpegPicture;
 using device::JpegStatus;
 
 // Bytes of what is decoded at a time: coefficients and planes are several times as large as pictures.
-int64_t memory_at_a_time(const Device& device) {
+int64_t memory_at_a_time(Device& device) {
   const Current current(device);
   size_t unused = 0, all = 0;
   check(driver().cuMemGetInfo_v2(&unused, &all), "cuMemGetInfo");
-  return std::clamp(int64_t(all / 16), int64_t(1) << 28, int64_t(2) << 30);
+  if (const size_t budget = device.memory()->budget()) all = std::min(all, budget);
+  return std::clamp(int64_t(all / 16), std::min(int64_t(1) << 28, int64_t(all / 4)), int64_t(2) << 30);
 }
 
-std::string source(const char* header, const char* function, int blocks = 1) {
+std::string source(const char* header, const std::string& function, int blocks = 1) {
   return std::string("#include \"kernels/device/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ", " +
          std::to_string(blocks) + ")\n";
 }
@@ -44,14 +46,24 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
+std::string convert_source(DType to) {
+  const char* type = to == DType::i8    ? "int8_t"
+                     : to == DType::u16 ? "uint16_t"
+                     : to == DType::i16 ? "int16_t"
+                     : to == DType::u32 ? "uint32_t"
+                     : to == DType::i32 ? "int32_t"
+                                        : "float";
+  return source("jpeg_convert", "jpeg_convert<" + std::string(type) + ">", 8);
+}
+
 // Pictures that are decoded together: all kernels run once for all of them.
 class Group {
  public:
-  explicit Group(Recorder& r) : r_(r) { plans_.clear(); }
+  Group(Recorder& r, const DecodeOptions& options) : r_(r), options_(options) { plans_.clear(); }
 
   // `file`: where it is on the GPU.
-  void add(const CudaJpeg::Item& item, const uint8_t* file, const DecodeOptions& options) {
-    plans_.push_back(plan_jpeg(item, options, pool_));
+  void add(const CudaJpeg::Item& item, const uint8_t* file) {
+    plans_.push_back(plan_jpeg(item, options_, pool_));
     plans_.back().picture.file = file;
     bytes_ += plans_.back().bytes();
   }
@@ -88,6 +100,9 @@ class Group {
       const device::JpegTiles tiles(p.picture);
       return tiles.across * tiles.down;
     }, sizeof(device::JpegPixelsMemory));
+    if (options_.dtype == DType::u8) return;
+    launch(convert_source(options_.dtype),
+           [](const JpegPlan& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
   }
 
  private:
@@ -103,7 +118,12 @@ class Group {
     std::vector<int> blocks;
     blocks.reserve(plans_.size());
     for (const JpegPlan& p : plans_) blocks.push_back(blocks_of(p));
-    const device::JpegJob job{there_, 0};
+    launch_job(kernel, blocks, device::JpegJob{there_, 0}, threads, shared);
+  }
+
+  // One job for all blocks.
+  template <class Job>
+  void launch_job(const std::string& kernel, const std::vector<int>& blocks, const Job& job, int threads, int shared) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&job);
     r_.launch(kernel, blocks, {bytes, bytes + sizeof job}, 0, threads, shared);
   }
@@ -113,8 +133,7 @@ class Group {
     device::JpegTableJob job{};
     job.codes = static_cast<const device::JpegCodes*>(r_.constant(codes.data(), codes.size() * sizeof codes[0]));
     job.tables = static_cast<device::JpegTable*>(r_.scratch(codes.size() * sizeof(device::JpegTable)));
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&job);
-    r_.launch(kTables, {int(codes.size())}, {bytes, bytes + sizeof job}, 0, device::kJpegThreads);
+    launch_job(kTables, {int(codes.size())}, job, device::kJpegThreads, 0);
     return job.tables;
   }
 
@@ -144,6 +163,7 @@ class Group {
       p.status = status + i;
       layout.add(p.coefficients, plan.coefficients / 2);
       layout.add(p.data, plan.data);
+      if (plan.pixels) layout.add(p.out, plan.pixels);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
       layout.add(p.entry, p.parts);
@@ -161,6 +181,7 @@ class Group {
   }
 
   Recorder& r_;
+  const DecodeOptions& options_;
   JpegTablePool pool_;
   // One group at a time: the system's pages would be faulted in anew for each.
   static inline thread_local std::vector<JpegPlan> plans_;
@@ -197,6 +218,22 @@ void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, s
   copies.push_back(c);
 }
 
+// Does the work. False: there was no memory for all of it, and what it gave these streams to do is done.
+template <class Work> bool finds_memory(std::initializer_list<CUstream> streams, Work work) {
+  try {
+    work();
+    return true;
+  } catch (...) {
+    for (const CUstream s : streams) driver().cuStreamSynchronize(s);      // memory that they use is let go of
+    try {
+      throw;
+    } catch (const Error& e) {
+      if (e.kind != ErrorKind::memory) throw;
+    }
+    return false;
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& CudaJpeg::sources() {
@@ -208,6 +245,7 @@ const std::vector<std::string>& CudaJpeg::sources() {
 CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
     : options_(options), copies_(&device, 0), memory_(memory_at_a_time(device)) {
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
+  if (options.dtype != DType::u8) KernelTable::of(device).request(convert_source(options.dtype));
 }
 
 // In a stream of its own, so that one batch is copied while the kernels work on the one before.
@@ -241,44 +279,50 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   // The largest first: what begins last should not be what takes longest.
   std::stable_sort(flight->order_.begin(), flight->order_.end(),
                    [&](int a, int b) { return items[size_t(a)].size > items[size_t(b)].size; });
-  const size_t status_bytes = items.size() * sizeof(JpegStatus);
   BufferRef status, memory;
   std::vector<uint8_t*> files;
-  try {
-    status = device.memory()->take(status_bytes, stream);
-    flight->status_ = device.pinned()->take(status_bytes);
-    memory = copy_files(device, items, blocks, files);
-    Event(&device, copies_).wait_in(stream);
-    for (size_t next = 0; next < items.size();) {
-      Recorder r(&device, stream, stream, stream);
-      r.begin(-1, {}, false);
-      Group group(r);
-      const size_t first = next;
-      for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
-        group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])], options_);
-      group.decode_scans(reinterpret_cast<JpegStatus*>(status->data()) + first);
-      if (next == items.size()) {
-        r.copy_to_host(flight->status_->data(), status->data(), status_bytes);
-        r.call([&](CUstream s) { flight->known_ = std::make_shared<Event>(&device, s); });
-      }
-      group.make_pixels();
-      r.run();
+  const auto finds_memory = [&](auto work) { return ps::gpu::finds_memory({copies_, stream}, work); };
+  if (!finds_memory([&] {
+        status = device.memory()->take(items.size() * sizeof(JpegStatus), stream);
+        flight->status_ = device.pinned()->take(items.size() * sizeof(JpegStatus));
+        memory = copy_files(device, items, blocks, files);
+        Event(&device, copies_).wait_in(stream);
+      })) {
+    flight->refused_ = flight->order_;             // the CPU needs less
+    return flight;
+  }
+  auto* all = reinterpret_cast<JpegStatus*>(status->data());
+  for (size_t next = 0; next < items.size();) {
+    Recorder r(&device, stream, stream, stream);
+    r.begin(-1, {}, false);
+    Group group(r, options_);
+    const size_t first = next;
+    for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
+      group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])]);
+    if (finds_memory([&] {
+          group.decode_scans(all + first);
+          if (next == items.size()) r.call([&](CUstream s) { flight->copy_status(device, status, s); });
+          group.make_pixels();
+          r.run();
+        })) {
       const auto done = std::make_shared<Event>(&device, stream);
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
-      for (const BufferRef& m : {status, memory, flight->status_}) m->add_fence(done);
+      for (const BufferRef& m : {status, memory}) m->add_fence(done);
+    } else {
+      check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0,
+                                     (next - first) * sizeof(JpegStatus), stream), "cuMemsetD8Async");   // not complete
+      flight->known_.reset();
     }
-  } catch (...) {
-    driver().cuStreamSynchronize(copies_);         // memory that they use is let go of
-    driver().cuStreamSynchronize(stream);
-    try {
-      throw;
-    } catch (const Error& e) {
-      if (e.kind != ErrorKind::memory) throw;
-    }
-    flight->known_.reset();
-    flight->refused_ = flight->order_;             // the CPU needs less
   }
+  if (!flight->known_) flight->copy_status(device, status, stream);
   return flight;
+}
+
+void CudaJpeg::Flight::copy_status(Device& device, const BufferRef& status, CUstream stream) {
+  check(driver().cuMemcpyDtoHAsync_v2(status_->data(), reinterpret_cast<CUdeviceptr>(status->data()),
+                                      order_.size() * sizeof(JpegStatus), stream), "cuMemcpyDtoHAsync");
+  known_ = std::make_shared<Event>(&device, stream);
+  for (const BufferRef& m : {status, status_}) m->add_fence(known_);
 }
 
 const std::vector<int>& CudaJpeg::Flight::refused() {

@@ -16,7 +16,7 @@ class CudaJpeg {
  public:
   // Whether files with this header may be given to start(). Whether they are sound only decoding tells.
   static bool takes(const jpeg::Header& header, size_t size);
-  // For UINT8. Its kernels begin to be compiled.
+  // Its kernels begin to be compiled.
   CudaJpeg(Device& device, const DecodeOptions& options);
 
   struct Item {
@@ -25,7 +25,7 @@ class CudaJpeg {
     const jpeg::Header* header = nullptr;
     int orientation = 1;                     // EXIF
     Window window;                           // of the upright picture
-    uint8_t* to = nullptr;                   // its pixels, interleaved and without gaps, in device memory
+    void* to = nullptr;                      // its pixels, interleaved and without gaps, in device memory
   };
   // A batch under way.
   class Flight {
@@ -36,16 +36,17 @@ class CudaJpeg {
 
    private:
     friend class CudaJpeg;
+    void copy_status(Device& device, const BufferRef& status, CUstream stream);
     std::vector<int> order_, refused_;       // order_: of the items on the GPU
     BufferRef status_;                       // in pinned memory
     EventRef known_;                         // when it is there
   };
   // Puts the decoding of a batch into the stream, and waits for nothing. Files that lie in one of the blocks, which are
-  // pinned, go over in one copy.
+  // pinned, go over in one copy. Where there is no memory for some, these are refused.
   std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
                                 CUstream stream) const;
 
-  static const std::vector<std::string>& sources();   // of its kernels
+  static const std::vector<std::string>& sources();   // of its kernels, for UINT8
 
  private:
   BufferRef copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,

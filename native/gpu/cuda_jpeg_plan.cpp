@@ -15,6 +15,7 @@ using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
 constexpr int64_t kLargestPicture = int64_t(4) << 30;     // bytes of coefficients
+constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By number in the file's order.
@@ -147,7 +148,7 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = coefficients + 2 * data;
+  int64_t sum = coefficients + pixels + 4 * data + 4 * int64_t(picture.segments);     // parts have twice as much as the scan
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
@@ -174,7 +175,7 @@ int JpegPlan::sum_blocks() const {
 
 bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
   if (!h.supported || h.scan >= size || int64_t(size) > kLargestFile) return false;
-  if (blocks_of(h) * 128 > kLargestPicture) return false;
+  if (blocks_of(h) * 128 > kLargestPicture || blocks_of(h) > int64_t(size - h.scan) * kBlocksInByte) return false;
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
@@ -198,7 +199,6 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
-  p.out = item.to;
   p.width = int32_t(item.window.width()), p.height = int32_t(item.window.height());
   const ImageType type = options.type;
   p.channels = type == ImageType::gray || (type == ImageType::any && h.components == 1) ? 1 : 3;
@@ -206,6 +206,13 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.stored_width = int32_t(stored.width()), p.stored_height = int32_t(stored.height());
   p.swap = orientation.swap, p.flip_x = orientation.flip_x, p.flip_y = orientation.flip_y;
   p.ycc = h.ycc, p.bgr = type == ImageType::bgr, p.studio = type == ImageType::ycbcr;
+  if (options.dtype == DType::u8) {
+    p.out = static_cast<uint8_t*>(item.to);
+  } else {
+    p.converted = item.to;
+    p.to_ycbcr = p.studio, p.studio = false;
+    plan.pixels = int64_t(p.width) * p.height * p.channels;
+  }
 
   p.components = h.components;
   p.mcus_across = h.mcus_per_row();

@@ -28,6 +28,7 @@ struct JpegPlan {
   int64_t coefficients = 0;                  // bytes
   int64_t dc[3] = {}, plane[3] = {};         // bytes
   int64_t data = 0;                          // bytes, with what may be read behind them
+  int64_t pixels = 0;                        // bytes, where they are converted to another type
   int tiles = 0;                             // of 8x8 blocks
 
   int64_t bytes() const;                     // of all its memory, roughly

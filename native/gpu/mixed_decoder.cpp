@@ -78,7 +78,7 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
       left -= size;
       if (cuda_) {
         cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, options_.orientation(s.info), s.window,
-                        c.out(0).as<uint8_t>()});
+                        c.out(0).data});
         of_cuda.push_back(c);
       } else {
         jpegs.contexts.push_back(c);

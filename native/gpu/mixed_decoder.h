@@ -20,7 +20,7 @@ namespace ps::gpu {
 
 class MixedDecoder {
  public:
-  // "jpeg_engine": "cuda" (for UINT8 and the exact inverse DCT), "hardware" (nvJPEG; likewise, and not for YCbCr) or
+  // "jpeg_engine": "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not for YCbCr) or
   // "cpu". Begins to make what that needs, on the GPU that "device_id" names.
   MixedDecoder(const Spec& s, const DecodeOptions& options);
 

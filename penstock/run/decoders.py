@@ -54,14 +54,14 @@ def choose(op: ImageOptions) -> JpegEngine:
         return JpegEngine("cpu", why)
     if load == 0:
         return JpegEngine("cpu", f"hw_decoder_load={op.hw_decoder_load:g}")
-    if op.dtype != types.UINT8:
-        return JpegEngine("cpu", f"dtype={types.DALIDataType(op.dtype).name}: the GPU decodes JPEG to UINT8 alone")
     if op.use_fast_idct:
         return JpegEngine("cpu", "use_fast_idct=True")
     if engine == "auto" and not _compiler():
         engine, why = "hardware", "NVRTC was not found, so there are no kernels of our own"
     if engine != "hardware":
         return JpegEngine("cuda", why, load if "hw_decoder_load" in op.given else 1.0, "cuda")
+    if op.dtype != types.UINT8:
+        return JpegEngine("cpu", f"{why}, and nvJPEG decodes to UINT8, not to {types.DALIDataType(op.dtype).name}")
     if op.output_type == types.YCbCr:
         return JpegEngine("cpu", f"{why}, and nvJPEG does not make YCbCr as DALI has it")
     if not libraries.found("nvjpeg"):

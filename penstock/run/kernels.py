@@ -15,7 +15,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from penstock.errors import DeviceError
+from penstock import _loader
+from penstock.errors import DeviceError, NativeLibraryError
 from penstock.run import libraries, native
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -31,11 +32,19 @@ def source_folders() -> tuple[Path, ...]:
 
 @cache
 def _headers() -> bytes:
-    """A digest of all that a kernel may include."""
-    digest = hashlib.blake2b()
-    for path in sorted((_PACKAGE / "kernels").rglob("*.h")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.digest()
+    """A digest of all that a kernel may include: that of cmake/Kernels.cmake."""
+    found = {path.relative_to(_PACKAGE).as_posix(): path for path in (_PACKAGE / "kernels").rglob("*.h")}
+    lines = [f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for name, path in sorted(found.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest().encode()
+
+
+def _check_headers() -> None:
+    """NativeLibraryError where the library, which fills the structs of kernels in, has others than these have."""
+    if native.quick().ps_gpu_headers() != _headers():
+        raise NativeLibraryError(
+            f"{_loader.library_path()} was built with other headers of kernels than those in {_PACKAGE / 'kernels'}: "
+            "build it again (./dev build)"
+        )
 
 
 def folder() -> Path:
@@ -160,7 +169,11 @@ _callback = native.Compiler(_answer)
 
 
 def provide() -> None:
-    """Makes this module the native library's compiler. Nothing is loaded before a kernel is wanted."""
+    """Makes this module the native library's compiler. Nothing is loaded before a kernel is wanted.
+
+    NativeLibraryError if the library and the kernels' headers are not of the same version.
+    """
+    _check_headers()
     native.blocking().ps_gpu_set_compiler(_callback)
     atexit.register(_stop, os.getpid())
 

@@ -13,7 +13,7 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 
-ABI_VERSION = 6
+ABI_VERSION = 7
 MAX_DIMS = 12
 DECODER_STATS = 9
 CONTIGUOUS, UNIFORM = 1, 2
@@ -161,6 +161,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
+    "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
     "ps_batch_output": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
     "ps_batch_losses": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),

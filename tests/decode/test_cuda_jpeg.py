@@ -89,6 +89,16 @@ def test_colours_and_orientations(tmp_path: Path, output_type: str) -> None:
     assert counts == {"cuda": len(TAKEN), "cpu": len(LEFT), "refused": 0}
 
 
+@pytest.mark.parametrize("output_type", ["RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"])
+@pytest.mark.parametrize("dtype", ["INT8", "UINT16", "INT16", "UINT32", "INT32", "FLOAT"])
+def test_other_types(tmp_path: Path, dtype: str, output_type: str) -> None:
+    files, counts = [*TAKEN.values(), *LEFT.values(), *damaged()], dict[str, int]()
+    arguments = dict(dtype=getattr(types, dtype), output_type=getattr(types, output_type))
+    assert_equal(decode_mixed(tmp_path, files, counts=counts, **arguments), decode(tmp_path, files, **arguments))
+    assert counts == {"cuda": len(TAKEN), "cpu": len(LEFT) + 2, "refused": 2}
+
+
+@pytest.mark.parametrize("dtype", ["UINT8", "FLOAT"])
 @pytest.mark.parametrize(
     ("make", "arguments"),
     [
@@ -98,7 +108,8 @@ def test_colours_and_orientations(tmp_path: Path, output_type: str) -> None:
     ],
     ids=["crop", "slice", "random crop"],
 )
-def test_windows(tmp_path: Path, make: Callable[..., Any], arguments: dict[str, Any]) -> None:
+def test_windows(tmp_path: Path, make: Callable[..., Any], arguments: dict[str, Any], dtype: str) -> None:
+    arguments = arguments | dict(dtype=getattr(types, dtype))
     files = [file for name, file in TAKEN.items() if name not in ("tiny", "narrow")]
     assert_equal(decode_mixed(tmp_path, files, make, **arguments), decode(tmp_path, files, make, **arguments))
 
@@ -112,7 +123,7 @@ def test_chroma_is_repeated_unless_asked_otherwise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        dict(dtype=types.FLOAT), dict(dtype=types.FLOAT, jpeg_engine="cuda"), dict(use_fast_idct=True),
+        dict(dtype=types.FLOAT, jpeg_engine="hardware"), dict(use_fast_idct=True),
         dict(jpeg_engine="cpu"), dict(hw_decoder_load=0.0), dict(hw_decoder_load=0.0, jpeg_engine="cuda"),
     ],
     ids=str,
@@ -145,6 +156,19 @@ def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
     files, counts = [TAKEN["4:2:0"], *damaged(), TAKEN["large"], TAKEN["gray"]], dict[str, int]()
     assert_equal(decode_mixed(tmp_path, files, counts=counts), decode(tmp_path, files))
     assert counts == {"cuda": 3, "cpu": 2, "refused": 2}
+
+
+@pytest.mark.parametrize("on_error", ["raise", "replace"])
+def test_a_batch_for_all_decoders(tmp_path: Path, on_error: str) -> None:
+    """One in ten is progressive and one in twenty turns out broken: each goes to its decoder, in its place."""
+    files = [jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2)), subsampling=k % 3) for k in range(100)]
+    for k in range(10):
+        files[10 * k + 3] = LEFT["progressive"]
+    for k in range(5):
+        files[20 * k + 7] = damaged()[k % 2]
+    counts: dict[str, int] = {}
+    assert_equal(decode_mixed(tmp_path, files, counts=counts, on_error=on_error), decode(tmp_path, files))
+    assert counts == {"cuda": 85, "cpu": 15, "refused": 5}
 
 
 @pytest.mark.parametrize(
@@ -214,7 +238,11 @@ def explained(pipe: Pipeline) -> list[str]:
         (dict(jpeg_engine="hardware", hw_decoder_load=1.0), "", "nvJPEG (jpeg_engine='hardware')"),
         (dict(hw_decoder_load=0.9), "", "own CUDA kernels for 90 % of the bytes (jpeg_engine='auto')"),
         (dict(hw_decoder_load=0), "cuda", "CPU (hw_decoder_load=0)"),
-        (dict(dtype=types.FLOAT), "", "CPU (dtype=FLOAT: the GPU decodes JPEG to UINT8 alone)"),
+        (dict(dtype=types.FLOAT), "", "own CUDA kernels (jpeg_engine='auto')"),
+        (
+            dict(dtype=types.FLOAT, jpeg_engine="hardware"), "",
+            "CPU (jpeg_engine='hardware', and nvJPEG decodes to UINT8, not to FLOAT)",
+        ),
         (dict(use_fast_idct=True), "", "CPU (use_fast_idct=True)"),
         (dict(output_type=types.YCbCr), "", "own CUDA kernels (jpeg_engine='auto')"),
         (

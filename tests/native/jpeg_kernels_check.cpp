@@ -7,6 +7,7 @@
 #define PS_SOFTWARE_THREADS
 #include "gpu/cuda_jpeg_plan.h"
 #include "kernels/device/jpeg_coefficients.h"
+#include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
@@ -80,6 +81,17 @@ class Run {
   void make_pixels() {
     const device::JpegTiles tiles(p);
     run(device::jpeg_pixels, tiles.across * tiles.down);
+  }
+  // Full scale is 65535.
+  bool converts() {
+    const int64_t values = int64_t(p.width) * p.height * p.channels;
+    uint16_t* words = nullptr;
+    give(words, values);
+    p.converted = words;
+    run(device::jpeg_convert<uint16_t>, int((values + device::kJpegConverted - 1) / device::kJpegConverted));
+    for (int64_t i = 0; i < values; i++)
+      if (words[i] != p.out[i] * 257) return false;
+    return true;
   }
 
   gpu::JpegTablePool pool;
@@ -261,6 +273,7 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
+    expect(run.converts(), "conversion", name);
   }
 }
 

@@ -8,6 +8,7 @@
 //   jpeg_dc.h            DC values from their differences
 //   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
 //   jpeg_pixels.h        upsampling (jpeg_upsample.h), colours, orientation
+//   jpeg_convert.h       other types than bytes
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus.
 #pragma once
@@ -24,6 +25,7 @@ inline constexpr uint32_t kJpegBehind = 320 * 8;                   // bits that 
 inline constexpr uint32_t kJpegStretch = 17408;                    // words of a scan in shared memory, at most
 inline constexpr int kJpegSeams = 512;                             // between parts, for a block
 inline constexpr int kJpegSlots = 24;                              // parts that one is joined to
+inline constexpr uint32_t kJpegInOrder = 1 << 22;                  // bits that one thread decodes while all others wait
 inline constexpr int kJpegSums = 8192;                             // DC values, for a block
 inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
 inline constexpr int kJpegTileBlocks = 128;                        // of 8 x 8 samples, transformed by a block
@@ -69,7 +71,7 @@ struct JpegState {
 // All but the first mean that another decoder has to take the picture.
 struct JpegStatus {
   uint32_t complete;                   // the scan has all its blocks
-  uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit
+  uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit, or take long
   uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
   uint32_t unsettled;                  // parts had to be decoded one after the other
 };
@@ -123,6 +125,8 @@ struct JpegPicture {
   int32_t x, y, stored_width, stored_height;   // the window in the stored picture
   int32_t swap, flip_x, flip_y;        // as native/decode/orient.h has it
   int32_t ycc, bgr, studio;            // components are YCbCr; the output is BGR; it is the YCbCr of video
+  void* converted;                     // to another type; to_ycbcr: from RGB to the YCbCr of video, too
+  int32_t to_ycbcr;
 };
 
 // The only job of each of these kernels; its samples are the pictures.

@@ -123,9 +123,9 @@ PS_FN void jpeg_join(const Launch& l) {
 }
 
 // Goes on from the last state that the decoder before `part` came to, until it is in step. That takes long in large
-// areas of one colour, where no other is. Returns the first part behind.
+// areas of one colour, where no other is. Returns the first part behind, but goes no further than to `limit`.
 PS_FN uint32_t join_in_order(const JpegPicture& p, const JpegTables<uint32_t>& tables, uint32_t part, uint32_t bits,
-                             uint32_t all) {
+                             uint32_t all, uint32_t limit) {
   const auto* words = reinterpret_cast<const uint32_t*>(p.data);
   const JpegStretch none{words, words, 0, 0};
   JpegCursor c(p, words, p.slot_states[uint64_t(part) * kJpegSlots + kJpegSlots - 1]);
@@ -136,7 +136,7 @@ PS_FN uint32_t join_in_order(const JpegPicture& p, const JpegTables<uint32_t>& t
     p.part[now++] = state;
     at.begin_part();
     if (!done) end = part_end(p, now, bits);
-    return !done;
+    return !done && now < limit;
   });
   return now;
 }
@@ -180,14 +180,24 @@ PS_FN uint32_t walk_together(JpegSettleMemory& m, uint32_t next, uint32_t count)
   return m.end[chunks - 1];
 }
 
-// By a thread alone, where some are not in step for long.
+// By a thread alone, where some are not in step for long. `left`: parts that it may decode.
 PS_FN uint32_t walk_alone(const JpegPicture& p, JpegSettleMemory& m, uint32_t next, uint32_t first, uint32_t count,
-                          uint32_t bits, uint32_t all) {
+                          uint32_t bits, uint32_t all, uint32_t& left) {
   while (next < first + count) {
     uint8_t& seam = m.seams[next - first];
     const uint32_t parts = seam;
     if (parts) seam |= m.kReached;
-    next = parts <= kJpegSlots ? next + max(parts, 1u) : join_in_order(p, m.tables, next, bits, all);
+    if (parts <= kJpegSlots) {
+      next += max(parts, 1u);
+    } else {
+      const uint32_t from = next + kJpegSlots;
+      next = join_in_order(p, m.tables, next, bits, all, from + left);
+      left -= next - from;
+      if (left == 0) {
+        p.status->broken = 1;          // another decoder is quicker
+        return all;
+      }
+    }
   }
   return next;
 }
@@ -200,6 +210,7 @@ PS_FN void jpeg_settle(const Launch& l) {
   const uint32_t bits = jpeg_bits(p), all = count_parts(p, bits);
   const bool unsettled = p.status->unsettled;
   if (unsettled) load_tables(p, m.tables);
+  uint32_t left = kJpegInOrder / p.part_bits;
   uint32_t next = 0;                   // of the parts where the decoder that knows is that of the part before
   for (uint32_t first = 0; first < all; first += m.kParts) {
     const uint32_t count = min(m.kParts, all - first);
@@ -207,7 +218,7 @@ PS_FN void jpeg_settle(const Launch& l) {
     for (uint32_t k = uint32_t(thread()); k < count; k += uint32_t(threads())) m.seams[k] = on_gpu(p.seam)[first + k];
     sync();
     if (!unsettled) next = first + walk_together(m, next - first, count);
-    else if (thread() == 0) next = walk_alone(p, m, next, first, count, bits, all);
+    else if (thread() == 0) next = walk_alone(p, m, next, first, count, bits, all, left);
     sync();
     for (uint32_t k = uint32_t(thread()); k < count; k += uint32_t(threads())) {
       if (!(m.seams[k] & m.kReached)) continue;
