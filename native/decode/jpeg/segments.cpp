@@ -80,6 +80,7 @@ bool Segments::open(int64_t number) {
     if (!pass_marker()) return false;
   }
   if (next_ != number) return false;
+  from_ = at_;
   uint8_t* end = remove_stuffing(at_, limit_, bytes_.data(), sound);
   length_ = size_t(end - bytes_.data());
   std::memset(end, 0, 64);

@@ -20,12 +20,13 @@ class Segments {
   // The open segment without byte stuffing.
   const uint8_t* begin() const { return bytes_.data(); }
   const uint8_t* end() const { return bytes_.data() + length_; }
+  const uint8_t* source() const { return from_; }    // where it begins in the file
 
  private:
   bool pass_marker();
 
   const uint8_t* at_ = nullptr;    // first byte of segment next_
-  const uint8_t* limit_ = nullptr;
+  const uint8_t *limit_ = nullptr, *from_ = nullptr;
   int64_t next_ = 0;
   std::vector<uint8_t> bytes_;
   size_t length_ = 0;
