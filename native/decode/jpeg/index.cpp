@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decode/jpeg/entropy.h"
+#include "decode/jpeg/index_format.h"
 #include "decode/jpeg/segments.h"
 
 namespace ps::jpeg {
@@ -28,6 +29,7 @@ class Indexer {
       begin += (segments_.end() - segments_.begin()) * 8;
     }
     index.bits = uint32_t(begin);
+    index.content = content_of(data, size);
     if (index.parts.size() * IndexPart::kBits < size_t(begin)) add_part(0, 0);
     return true;
   }
