@@ -17,7 +17,7 @@ IndexWriter::IndexWriter(const std::string& path) : path_(path), file_(std::fope
 }
 
 Indexed IndexWriter::add(const uint8_t* data, size_t size) {
-  if (size < 3 || data[0] != 0xFF || data[1] != 0xD8 || data[2] != 0xFF) return Indexed::not_jpeg;
+  if (!is_jpeg(data, size)) return Indexed::not_jpeg;
   Header header;
   if (!parse(data, size, header)) return Indexed::broken;
   if (!header.supported) return Indexed::other_kind;

@@ -23,6 +23,9 @@ enum class Indexed : int32_t {
 class IndexWriter {
  public:
   explicit IndexWriter(const std::string& path);   // throws Error(read), as all of these
+  static bool is_jpeg(const uint8_t* data, size_t size) {
+    return size >= 3 && data[0] == 0xFF && data[1] == 0xD8 && data[2] == 0xFF;
+  }
   Indexed add(const uint8_t* data, size_t size);
   void finish();                                   // nothing may be added any more
 
