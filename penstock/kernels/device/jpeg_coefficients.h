@@ -127,7 +127,8 @@ PS_FN void write_part(const JpegPicture& p, JpegWriteMemory& m, const JpegStretc
   }
   const JpegState left = p.part[part];
   const bool fits = c.bit == left.bit && block == left.block() && place.block - before == left.blocks();
-  if (broken || (!complete && !fits)) p.status->broken = 1;
+  // Where the last block is, the parts behind have to know that, or they would write as well.
+  if (broken || !(complete ? p.sum[part] >= blocks : fits)) p.status->broken = 1;
   else if (complete) p.status->complete = 1;
 }
 
