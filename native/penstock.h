@@ -106,9 +106,9 @@ PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
 /* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, the CPU, kernels
- * of our own, nvJPEG and nvImageCodec have decoded; and how many of the CPU's the GPU was given first, and refused.
- * Returns how many rows there are. */
-#define PS_DECODER_STATS 9
+ * of our own, nvJPEG and nvImageCodec have decoded; how many of the CPU's the GPU was given first, and refused; and how
+ * many our kernels decoded with an index. Returns how many rows there are. */
+#define PS_DECODER_STATS 10
 PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
 /* For profiles. While recording, threads note what they do: when, on which batch, and what for (Trace in run/trace.h).

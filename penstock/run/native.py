@@ -15,7 +15,7 @@ from penstock.errors import NativeLibraryError, PenstockError, from_native
 
 ABI_VERSION = 6
 MAX_DIMS = 12
-DECODER_STATS = 9
+DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
 EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT = 1, 2, 4, 8, 16, 32
 

@@ -56,7 +56,8 @@ def decode_mixed(
     counts: dict[str, int] | None = None,
     **arguments: Any,
 ) -> list[Array]:
-    """The first batch. ``counts`` is told how many files of a batch each engine decoded, and how many were refused."""
+    """The first batch. ``counts`` is told how many files of a batch each engine decoded, how many were refused, and, if
+    any did, how many had an index."""
     arguments.setdefault("jpeg_fancy_upsampling", True)
     more = dict(exec_async=False, exec_pipelined=False)  # one batch at a time
     with pipeline(write(folder, files), make, arguments, batch_size=len(files), **more) as pipe:
@@ -68,6 +69,7 @@ def decode_mixed(
             assert sum(decoded.files.values()) == len(files)
             assert sum(decoded.bytes.values()) == sum(map(len, files))
             counts |= {**{engine: n for engine, n in decoded.files.items() if n}, "refused": decoded.refused}
+            counts |= {"indexed": decoded.indexed} if decoded.indexed else {}
         on_cpu = out.as_cpu()
     pipe.close()
     return [np.array(on_cpu.at(i)) for i in range(len(files))]
