@@ -169,7 +169,7 @@ int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::k
 int JpegPlan::sum_blocks() const {
   int64_t blocks = 0;
   for (int k = 0; k < picture.components; k++)
-    blocks += ceil_div(int64_t(picture.blocks / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
+    blocks += ceil_div(int64_t(picture.needed / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
                        device::kJpegSums);
   return int(blocks);
 }
@@ -229,6 +229,7 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
     plan_component(h, i, stored, i == 0 || !luma_only, options.fancy_upsampling, plan);
   plan_blocks(h, tables, plan);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
+  p.needed = uint32_t(p.mcu_row + p.mcu_rows) * uint32_t(p.mcus_across * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
   plan.coefficients = int64_t(p.mcu_columns) * p.mcu_rows * p.kept_in_mcu * 128;
   return plan;

@@ -149,6 +149,18 @@ def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
     assert counts == {"cuda": 3, "cpu": 2, "refused": 2}
 
 
+@pytest.mark.parametrize("file", [TAKEN["large"][:-9000], TAKEN["large"][:-9000] + b"\xff\xd1" + bytes(99)], ids=len)
+def test_what_is_broken_behind_a_window_does_not_matter(tmp_path: Path, file: bytes) -> None:
+    """As on the CPU, which decodes no further than a window needs."""
+    counts: dict[str, int] = {}
+    whole = decode(tmp_path, [TAKEN["large"]])
+    arguments: dict[str, Any] = dict(rel_start=(0.1, 0.05), rel_shape=(0.7, 0.5))
+    ours = decode_mixed(tmp_path, [file], fn.decoders.image_slice, counts, **arguments)
+    assert_equal(ours, decode(tmp_path, [file], fn.decoders.image_slice, **arguments))
+    assert_equal(ours, [whole[0][26:286, 61:488]])
+    assert counts == {"cuda": 1, "refused": 0}
+
+
 @pytest.mark.parametrize(
     ("file", "message"),
     [(TAKEN["large"][:9000], "ends too early"), (TAKEN["4:2:0"][:300], "truncated|cannot be decoded|ends")],

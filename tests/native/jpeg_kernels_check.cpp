@@ -191,7 +191,7 @@ bool check_coefficients(const std::vector<std::array<int16_t, 64>>& blocks, cons
 }
 
 bool check_dc(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
-  for (uint32_t b = 0; b < p.blocks; b++) {
+  for (uint32_t b = 0; b < p.needed; b++) {
     const uint32_t in_mcu = b % uint32_t(p.blocks_in_mcu), mcu = b / uint32_t(p.blocks_in_mcu);
     const device::JpegComponent& c = p.component[p.component_of[in_mcu]];
     if (c.columns && c.dc[mcu * uint32_t(c.blocks) + p.rank[in_mcu]] != blocks[b][0]) return false;
@@ -352,12 +352,13 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const jpeg:
   Case c = random_case(file, h, 0);
   c.options.type = ImageType::rgb;
   if (uniform(0, 1)) c.item.index = &index;
+  if (uniform(0, 1)) c.item.window = random_window(h.width, h.height);
   Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
   run.unstuff(), run.decode(), run.finish_dc();
   const device::JpegStatus s = *run.p.status;
   Rows rows;
-  rows.bytes = size_t(h.width) * 3;
-  const auto status = decoder.decode(file.data(), file.size(), h, {0, 0, h.width, h.height}, jpeg::Color::RGB,
+  rows.bytes = size_t(c.item.window.width()) * 3;
+  const auto status = decoder.decode(file.data(), file.size(), h, c.item.window, jpeg::Color::RGB,
                                      c.options.fancy_upsampling, rows);
   if (!s.complete || s.broken || s.extreme) {
     refused_mutations++;

@@ -70,7 +70,7 @@ struct JpegState {
 
 // All but the first mean that another decoder has to take the picture.
 struct JpegStatus {
-  uint32_t complete;                   // the scan has all its blocks
+  uint32_t complete;                   // the scan has all blocks that are needed
   uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit
   uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
   uint32_t unsettled;                  // parts had to be decoded one after the other
@@ -111,7 +111,7 @@ struct JpegPicture {
   uint32_t index_bits;                 // of the scan, as the index has it
   JpegStatus* status;
   const JpegTable* table[kJpegTables];
-  uint32_t blocks;                     // in the scan
+  uint32_t blocks, needed;             // in the scan; up to the last one that the window needs
   int32_t blocks_in_mcu, kept_in_mcu;
   uint8_t dc_table[16], ac_table[16];  // by block in the MCU
   uint8_t component_of[16], rank[16];  // its component, its number among those of that component
