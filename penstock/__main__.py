@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "index",
         help="note where JPEG files can be decoded from, so that crops and GPUs decode them faster",
         description="Makes an index of a data set's JPEG files, for the argument jpeg_index= of the decoders. It has "
-        "some 4 %% of the files' size. It knows files by what they contain: where they lie and what they are called "
+        "some 4 % of the files' size. It knows files by what they contain: where they lie and what they are called "
         "does not matter. Run it again when files have come or changed.",
     )
     index.add_argument(

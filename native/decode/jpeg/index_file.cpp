@@ -23,7 +23,7 @@ using jpeg::IndexEntry, jpeg::IndexHead, jpeg::IndexRecord;
 class JpegIndex::File {
  public:
   File(int descriptor, size_t bytes) : bytes_(bytes) {
-    if (bytes < sizeof head_) fail(ErrorKind::argument, "it is no index of JPEG files");
+    if (bytes < sizeof head_) fail(ErrorKind::read, "it is no index of JPEG files");
     void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) fail(ErrorKind::read, std::string("it cannot be mapped: ") + std::strerror(errno));
     memory_ = static_cast<const uint8_t*>(memory);
@@ -66,14 +66,14 @@ class JpegIndex::File {
   void check_head() {
     std::memcpy(&head_, memory_, sizeof head_);
     if (std::memcmp(head_.magic, IndexHead::kMagic, sizeof head_.magic) != 0)
-      fail(ErrorKind::argument, "it is no index of JPEG files");
+      fail(ErrorKind::read, "it is no index of JPEG files");
     if (head_.version != IndexHead::kVersion)
-      fail(ErrorKind::argument, "it has version " + std::to_string(head_.version) + ", and " +
+      fail(ErrorKind::read, "it has version " + std::to_string(head_.version) + ", and " +
            std::to_string(IndexHead::kVersion) + " is expected: build it again");
-    if (head_.sum != head_.expected_sum()) fail(ErrorKind::argument, "it is damaged: build it again");
+    if (head_.sum != head_.expected_sum()) fail(ErrorKind::read, "it is damaged: build it again");
     if (head_.bytes != bytes_ || head_.table > bytes_ || head_.table % 8 ||
         head_.entries != (bytes_ - head_.table) / sizeof(IndexEntry))
-      fail(ErrorKind::argument, "it should have " + std::to_string(head_.bytes) + " bytes and has " +
+      fail(ErrorKind::read, "it should have " + std::to_string(head_.bytes) + " bytes and has " +
            std::to_string(bytes_) + ": build it again");
     entries_ = reinterpret_cast<const IndexEntry*>(memory_ + head_.table);
   }
@@ -102,7 +102,7 @@ std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>&
       struct stat info;
       if (file.number < 0 || ::fstat(file.number, &info))
         fail(ErrorKind::read, std::string("it cannot be opened: ") + std::strerror(errno));
-      if (!S_ISREG(info.st_mode)) fail(ErrorKind::argument, "it is no file");
+      if (!S_ISREG(info.st_mode)) fail(ErrorKind::read, "it is no file");
       const Identity identity{info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
       const std::lock_guard lock(mutex);
       std::erase_if(known, [](const auto& k) { return k.second.expired(); });
@@ -113,7 +113,7 @@ std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>&
       }
       index->files_.push_back(std::move(shared));
     } catch (const Error& e) {
-      fail(e.kind, "jpeg_index='" + path + "': " + e.what());
+      fail(ErrorKind::read, "jpeg_index='" + path + "': " + e.what());
     }
   }
   return index;

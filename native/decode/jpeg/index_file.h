@@ -13,7 +13,7 @@ namespace ps {
 
 class JpegIndex {
  public:
-  // Files that are open already are shared. Null: there are none. Throws Error(read), Error(argument: no index file).
+  // Files that are open already are shared. Null: there are none. Throws Error(read).
   static std::shared_ptr<const JpegIndex> open(const std::vector<std::string>& paths);
 
   // For a file with a supported header. False: none of them has it, or what it has is damaged. What is found lies in
