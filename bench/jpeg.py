@@ -99,7 +99,8 @@ class Bench:
         yield "Microseconds of each kernel a batch, with an index:"
         yield ""
         columns = [self.kernel_figures(name, "--index")["kernels"] for name in BATCHES]
-        rows = [[kernel, *(f"{c[kernel]:.0f}" for c in columns)] for kernel in columns[0]]
+        kernels = dict.fromkeys(kernel for c in columns for kernel in c)
+        rows = [[kernel, *(f"{c[kernel]:.0f}" if kernel in c else "-" for c in columns)] for kernel in kernels]
         rows.append(["all", *(f"{sum(c.values()):.0f}" for c in columns)])
         yield from table(["kernel", *BATCHES], rows)
 

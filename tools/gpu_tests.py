@@ -30,6 +30,7 @@ SANITIZED = [
     "tests/test_sweep_gpu.py",
     "tests/decode/test_mixed.py",
     "tests/decode/test_cuda_jpeg.py",
+    "tests/decode/test_jpeg_index_gpu.py",
     "tests/gpu/test_jpeg_corpus.py",
 ]
 # Sanitized kernels are some hundred times slower: fewer JPEG files.

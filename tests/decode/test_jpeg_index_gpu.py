@@ -72,7 +72,7 @@ def test_files_that_changed_since_though_it_does_not_show(tmp_path: Path) -> Non
     The picture is the CPU's either way."""
     random = np.random.default_rng(5)
     file = TAKEN["large"]
-    files = []
+    files: list[bytes] = []
     while len(files) < 24:
         other = changed(file, int(random.integers(8 * len(file) // 4, 8 * len(file) * 3 // 4)))
         try:
