@@ -37,6 +37,7 @@ class Contestant:
     load: float | None = None  # share of the pictures for the GPU's decoder; None: on the CPU
     engine: str = ""  # jpeg_engine, of Penstock
     fancy: bool = False  # chroma is interpolated on the GPU, too
+    index: str = ""  # jpeg_index, of Penstock
     gpus: int = 1
     kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
     rates: list[float] = field(default_factory=list)
@@ -53,7 +54,7 @@ class Contestant:
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
-        names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "gpus")
+        names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "index", "gpus")
         settings = {name: getattr(self, name) for name in names}
         command = [sys.executable, "-m", "bench.worker", json.dumps({**settings, "root": str(self.root)})]
         with tempfile.TemporaryFile("w+") as errors:

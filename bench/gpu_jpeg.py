@@ -18,22 +18,24 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from bench.gpu_kernels import copy_rate
-from bench.photos import SETS, describe, photos
+from bench.photos import SETS, describe, index_of, photos
 from penstock import fn, pipeline_def
 
-# In the order in which they run (native/gpu/cuda_jpeg.cpp), if no picture of a batch is too small for one of them.
+# In the order in which they run (native/gpu/cuda_jpeg.cpp).
 KERNELS = (
     "tables", "count", "unstuff", "synchronize", "join", "settle", "write", "dc", "transform",
     "pixels",
 )  # fmt: skip
+INDEXED = ("tables", "count", "unstuff", "enter", "write", "dc", "transform", "pixels")
 
 
 @pipeline_def(device_id=0, seed=1)
-def decoding(root: Path, engine: str, load: float) -> Any:
+def decoding(root: Path, engine: str, load: float, index: str | None) -> Any:
     files, _ = fn.readers.file(file_root=str(root), random_shuffle=True)
     return fn.decoders.image(
-        files, device="mixed", jpeg_engine=engine, hw_decoder_load=load, jpeg_fancy_upsampling=True
-    )
+        files, device="mixed", jpeg_engine=engine, hw_decoder_load=load, jpeg_fancy_upsampling=True,
+        jpeg_index=index,
+    )  # fmt: skip
 
 
 def rate(pipe: Any, batches: int, size: int) -> float:
@@ -51,19 +53,19 @@ def rate(pipe: Any, batches: int, size: int) -> float:
     return statistics.median(rates)
 
 
-def kernel_times(pipe: Any, batches: int) -> dict[str, float]:
-    """Microseconds of each kernel a batch; of all together, if they are others than KERNELS."""
+def kernel_times(pipe: Any, batches: int, names: tuple[str, ...]) -> dict[str, float]:
+    """Microseconds of each kernel a batch; of all together, if they are others than these."""
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         for _ in range(batches):
             pipe.run()
         torch.cuda.synchronize()
     ours = sorted((e for e in profiler.events() if e.name == "kernel"), key=lambda e: e.time_range.start)
     times = [e.device_time_total for e in ours]
-    if not times or len(times) % len(KERNELS):
+    if not times or len(times) % len(names):
         return {f"all {len(times)}": sum(times) / batches}
-    each = len(times) // len(KERNELS)
+    each = len(times) // len(names)
     groups = max(round(each / batches), 1)  # a large batch is decoded in several; others were under way at the ends
-    return {name: groups * sum(times[k :: len(KERNELS)]) / each for k, name in enumerate(KERNELS)}
+    return {name: groups * sum(times[k :: len(names)]) / each for k, name in enumerate(names)}
 
 
 def lane_rate() -> float:
@@ -81,22 +83,24 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--batches", type=int, default=40)
     parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--index", action="store_true", help="our kernels get an index of the photographs")
     parser.add_argument("--loads", type=float, nargs="*", default=[0.65, 1.0], help="hw_decoder_load, of nvJPEG")
     options = parser.parse_args()
 
     root = photos(options.photos, options.count)
     print(f"{torch.cuda.get_device_name()}: {describe(root)}, batches of {options.batch}, {options.threads} threads")
     more: dict[str, Any] = dict(batch_size=options.batch, num_threads=options.threads, prefetch_queue_depth=3)
-    with decoding(root, "cuda", 1.0, **more) as pipe:
+    index = str(index_of(root)) if options.index else None
+    with decoding(root, "cuda", 1.0, index, **more) as pipe:
         rates = {"cuda": rate(pipe, options.batches, options.batch)}
         print(f"{'cuda':14}{rates['cuda']:10.0f} images/s")
         print("\n".join(line for line in pipe.explain().splitlines() if "so far" in line))
-        times = kernel_times(pipe, options.batches)
+        times = kernel_times(pipe, options.batches, INDEXED if options.index else KERNELS)
     pipe.close()
     for name, microseconds in times.items():
         print(f"  {name:14}{microseconds:10.1f} us a batch")
     for load in options.loads:
-        with decoding(root, "hardware", load, **more) as pipe:
+        with decoding(root, "hardware", load, None, **more) as pipe:
             name = f"nvJPEG {load}"
             rates[name] = rate(pipe, options.batches, options.batch)
             print(f"{name:14}{rates[name]:10.0f} images/s")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from bench.contest import Contestant, contest, fastest, ratio
 from bench.jpeg_work import Work, measure
-from bench.photos import describe, photos
+from bench.photos import describe, index_of, photos
 from bench.report import Section, arguments, choose, has_dali, script, table, write
 
 BATCHES = {"420": 256, "444": 256, "12mp": 32}  # of the sets of bench/photos.py
@@ -80,14 +81,40 @@ class Bench:
         yield ""
         yield from bounds
 
+    def index(self) -> Iterator[str]:
+        yield "Images per second with an index of the photographs (`jpeg_index=`), beside those without; 16 threads."
+        yield "decode: whole pictures, train: normalized FP32 CHW crops of 224x224."
+        yield ""
+        rows: list[list[str]] = []
+        for name, batch in BATCHES.items():
+            root = photos(name, self.count)
+            for work in ("decode", "train"):
+                without = Contestant("penstock", work, root, 16, batch, 1.0, "cuda")
+                with_index = replace(without, index=str(index_of(root)), rates=[])
+                contest([with_index, without], self.rounds, self.seconds)
+                rates = (f"{c.rate:.0f} ({c.spread})" for c in (with_index, without))
+                rows.append([name, work, *rates, f"{ratio(with_index, without):.2f}"])
+        yield from table(["set", "work", "with an index", "without", "times"], rows)
+        yield ""
+        yield "Microseconds of each kernel a batch, with an index:"
+        yield ""
+        columns = [self.kernel_figures(name, "--index")["kernels"] for name in BATCHES]
+        kernels = dict.fromkeys(kernel for c in columns for kernel in c)
+        rows = [[kernel, *(f"{c[kernel]:.0f}" if kernel in c else "-" for c in columns)] for kernel in kernels]
+        rows.append(["all", *(f"{sum(c.values()):.0f}" for c in columns)])
+        yield from table(["kernel", *BATCHES], rows)
+
+    def kernel_figures(self, name: str, *more: str) -> dict[str, Any]:
+        words = ["--photos", name, "--batch", BATCHES[name], *more, "--loads"]
+        return script("bench.gpu_jpeg", *words, *(["--count", self.count] if self.count else []))
+
     def kernels(self) -> Iterator[str]:
         yield "Microseconds of each kernel a batch, by PyTorch's profiler, chroma interpolated; and floors: the"
         yield "bytes that must be read and written once (MB), at the rate of copies within this GPU (a cache may be"
         yield f"quicker); and the symbols, if every lane of the GPU decoded one in each {INSTRUCTIONS} instructions."
         for name, batch in BATCHES.items():
             root = photos(name, self.count)
-            words = ["--photos", name, "--batch", batch, "--loads"]
-            found = script("bench.gpu_jpeg", *words, *(["--count", self.count] if self.count else []))
+            found = self.kernel_figures(name)
             work = measure(root)
             symbols, copies = batch * work.symbols, found["copies"]
             yield ""
@@ -122,12 +149,13 @@ def kernel_bytes(work: Work) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = arguments("jpeg", "decode train kernels", 4, 1.2)
+    parser = arguments("jpeg", "decode train index kernels", 4, 1.2)
     options = parser.parse_args()
     bench = Bench(options)
     sections: dict[str, Section] = {
         "decode": ("Decoding", bench.decode),
         "train": ("End to end", bench.train),
+        "index": ("With an index", bench.index),
         "kernels": ("Kernels", bench.kernels),
     }
     chosen = choose(parser, options.sections or list(sections), sections)

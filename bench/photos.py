@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from pathlib import Path
 
+from penstock.decode.jpeg_index import build_index
 from tools.photographs import Style, write_folder
 
 FOLDER = Path(__file__).parent / ".photos"
@@ -27,6 +28,14 @@ def photos(name: str, count: int | None = None) -> Path:
         print(f"writing {count} photographs to {root} ...", flush=True)
         deque(write_folder(root, count, style), maxlen=0)
     return root
+
+
+def index_of(root: Path) -> Path:
+    """The index of such a folder, beside it; makes it when it is not there."""
+    path = root.with_name(f"{root.name}.jpegindex")
+    if not path.exists():
+        build_index([root], path)
+    return path
 
 
 def describe(root: Path) -> str:

@@ -13,12 +13,13 @@ NORMALIZE = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], 
 
 def make(
     library: str, work: str, root: str, threads: int, batch: int, load: float | None = None, device_id: int = 0,
-    shards: int = 1, float16: bool = False, engine: str = "", fancy: bool = False,
+    shards: int = 1, float16: bool = False, engine: str = "", fancy: bool = False, index: str = "",
 ) -> Any:  # fmt: skip
     """A built pipeline of ``library`` ("penstock" or "nvidia.dali"); ``work`` is the name of a function below.
 
     ``load``: on a GPU, with that share of the pictures for its hardware decoder, or of Penstock for the ``engine``
-    named; None: on the CPU. ``fancy``: the GPU interpolates chroma as well, which by default it does not.
+    named; None: on the CPU. ``fancy``: the GPU interpolates chroma as well, which by default it does not. ``index``: of
+    the photographs, which DALI has no use for.
     """
     module = importlib.import_module(library)
     fn, types = module.fn, module.types
@@ -28,6 +29,8 @@ def make(
         decoder |= {"device": "mixed", "hw_decoder_load": load, "jpeg_fancy_upsampling": fancy}
     if engine:
         decoder["jpeg_engine"] = engine
+    if index:
+        decoder["jpeg_index"] = index
     dtype = types.FLOAT16 if float16 else types.FLOAT
 
     def train(jpegs: Any) -> Any:

@@ -18,13 +18,13 @@ LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
 
 def start(
     who: str, work: str, root: str, threads: int, batch: int, load: float | None = None, engine: str = "",
-    fancy: bool = False, gpus: int = 1,
+    fancy: bool = False, gpus: int = 1, index: str = "",
 ) -> Callable[[], object]:  # fmt: skip
     """What gives the contestant's next batch: on each GPU, where there are several."""
     if who in LIBRARIES:
         from bench.pipelines import make
 
-        more: dict[str, Any] = dict(engine=engine, fancy=fancy)
+        more: dict[str, Any] = dict(engine=engine, fancy=fancy, index=index)
         pipes = [make(LIBRARIES[who], work, root, threads, batch, load, i, gpus, **more) for i in range(gpus)]
         return lambda: [pipe.run() for pipe in pipes] if gpus > 1 else pipes[0].run()
     from bench.loaders import batches

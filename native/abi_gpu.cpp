@@ -43,7 +43,7 @@ int ps_gpu_describe(int number, ps_gpu_info* info) {
 }
 
 int ps_executor_decoder_stats(ps_executor* e, int64_t* rows, int max_rows) {
-  static_assert(PS_DECODER_STATS == 2 * std::tuple_size_v<decltype(gpu::DecodeCounts::by)> + 1);
+  static_assert(PS_DECODER_STATS == 2 * std::tuple_size_v<decltype(gpu::DecodeCounts::by)> + 2);
   const auto& nodes = e->executor->plan().nodes;
   for (int i = 0; i < std::min(int(nodes.size()), max_rows); i++) {
     int64_t* row = rows + i * PS_DECODER_STATS;
@@ -55,7 +55,8 @@ int ps_executor_decoder_stats(ps_executor* e, int64_t* rows, int max_rows) {
       *row++ = by.files;
       *row++ = by.bytes;
     }
-    *row = counts->refused;
+    *row++ = counts->refused;
+    *row = counts->indexed;
   }
   return int(nodes.size());
 }

@@ -22,6 +22,7 @@ typedef struct ps_executor ps_executor;
 typedef struct ps_batch ps_batch;
 typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
+typedef struct ps_jpeg_index ps_jpeg_index;
 
 typedef struct {
   void* data;
@@ -105,9 +106,9 @@ PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
 /* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, the CPU, kernels
- * of our own, nvJPEG and nvImageCodec have decoded; and how many of the CPU's the GPU was given first, and refused.
- * Returns how many rows there are. */
-#define PS_DECODER_STATS 9
+ * of our own, nvJPEG and nvImageCodec have decoded; how many of the CPU's the GPU was given first, and refused; and how
+ * many our kernels decoded with an index. Returns how many rows there are. */
+#define PS_DECODER_STATS 10
 PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
 /* For profiles. While recording, threads note what they do: when, on which batch, and what for (Trace in run/trace.h).
@@ -134,6 +135,14 @@ PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sourc
 PS_API int64_t ps_decode_max_pixels(void);
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
+
+/* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
+ * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is written
+ * (Indexed in decode/jpeg/index_writer.h). There is no index before it is finished. Null: it failed. */
+PS_API ps_jpeg_index* ps_jpeg_index_create(const char* path);
+PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n, int32_t* became); /* waits */
+PS_API int ps_jpeg_index_finish(ps_jpeg_index*);                                                               /* waits */
+PS_API void ps_jpeg_index_destroy(ps_jpeg_index*);
 
 /* GPUs. */
 PS_API int ps_gpu_count(void);                       /* fails where there is no driver */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 
@@ -13,6 +14,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor = commands.add_parser("doctor", help="what this machine offers, and what is missing for what")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(run=_doctor)
+    index = commands.add_parser(
+        "index",
+        help="note where JPEG files can be decoded from, so that crops and GPUs decode them faster",
+        description="Makes an index of a data set's JPEG files, for the argument jpeg_index= of the decoders. It has "
+        "some 4 % of the files' size. It knows files by what they contain: where they lie and what they are called "
+        "does not matter. Run it again when files have come or changed.",
+    )
+    index.add_argument(
+        "--jpeg",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="files, folders (with all below them) and tar archives (named .tar, as WebDataset's)",
+    )
+    index.add_argument("--output", metavar="FILE", help="the index; default: penstock.jpegindex in the one folder")
+    index.set_defaults(run=_index)
     options = parser.parse_args(arguments)
     return int(options.run(options))
 
@@ -23,6 +40,28 @@ def _doctor(options: argparse.Namespace) -> int:
     found = examine()
     print(as_json(found) if options.json else as_text(found))
     return 0
+
+
+def _index(options: argparse.Namespace) -> int:
+    from penstock.decode.jpeg_index import Report, build_index
+    from penstock.errors import PenstockError
+
+    terminal = sys.stderr.isatty()
+
+    def show(report: Report) -> None:
+        print(f"\r{report.seen} files", end="", file=sys.stderr, flush=True)
+
+    try:
+        path, report = build_index(options.jpeg, options.output, show if terminal else None)
+    except (PenstockError, OSError) as error:
+        print(f"\n{error}" if terminal else error, file=sys.stderr)
+        return 1
+    if terminal:
+        print(file=sys.stderr)
+    for problem in report.unreadable[:10]:
+        print(problem, file=sys.stderr)
+    print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)\n{report}")
+    return 1 if report.unreadable else 0
 
 
 if __name__ == "__main__":

@@ -645,6 +645,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
+        jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
         memory_stats: bool | None = False,
         on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
@@ -728,6 +729,10 @@ class decoders:
                 such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
+            jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
+                files, or several. Crops are then decoded without what lies above and beside them; and the GPU's
+                kernels need not find out where to begin. Pixels are the same. Files that it has not, or that have
+                changed since, are decoded without. DALI has no such argument.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
             on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
@@ -770,6 +775,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
+        jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
         memory_stats: bool | None = False,
         on_error: str | None = 'raise',
         output_type: types.DALIImageType | None = ...,
@@ -834,6 +840,10 @@ class decoders:
                 such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
+            jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
+                files, or several. Crops are then decoded without what lies above and beside them; and the GPU's
+                kernels need not find out where to begin. Pixels are the same. Files that it has not, or that have
+                changed since, are decoded without. DALI has no such argument.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
             on_error (string, default 'raise'): What becomes of a broken file: 'raise' an exception; 'skip' it, so
@@ -870,6 +880,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
+        jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
         memory_stats: bool | None = False,
         num_attempts: int | None = 10,
         on_error: str | None = 'raise',
@@ -932,6 +943,10 @@ class decoders:
                 such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
+            jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
+                files, or several. Crops are then decoded without what lies above and beside them; and the GPU's
+                kernels need not find out where to begin. Pixels are the same. Files that it has not, or that have
+                changed since, are decoded without. DALI has no such argument.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
             num_attempts (integer, default 10): How often a window may be drawn that does not fit.
@@ -978,6 +993,7 @@ class decoders:
         hybrid_huffman_threshold: int | None = 1000000,
         jpeg_engine: str | None = 'auto',
         jpeg_fancy_upsampling: bool | None = False,
+        jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
         memory_stats: bool | None = False,
         normalized_anchor: bool | None = True,
         normalized_shape: bool | None = True,
@@ -1046,6 +1062,10 @@ class decoders:
                 such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
+            jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
+                files, or several. Crops are then decoded without what lies above and beside them; and the GPU's
+                kernels need not find out where to begin. Pixels are the same. Files that it has not, or that have
+                changed since, are decoded without. DALI has no such argument.
             memory_stats (boolean, default False): Print memory statistics. Without effect here: memory is found as it
                 is needed Deprecated: it does nothing.
             normalized_anchor (boolean, default True): Whether an input `anchor` of floats is a share of the extents.
@@ -1212,6 +1232,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
+            jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
             memory_stats: bool | None = False,
             on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
@@ -1251,6 +1272,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
+            jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
             memory_stats: bool | None = False,
             on_error: str | None = 'raise',
             output_type: types.DALIImageType | None = ...,
@@ -1284,6 +1306,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
+            jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
             memory_stats: bool | None = False,
             num_attempts: int | None = 10,
             on_error: str | None = 'raise',
@@ -1325,6 +1348,7 @@ class experimental:
             hybrid_huffman_threshold: int | None = 1000000,
             jpeg_engine: str | None = 'auto',
             jpeg_fancy_upsampling: bool | None = False,
+            jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
             memory_stats: bool | None = False,
             normalized_anchor: bool | None = True,
             normalized_shape: bool | None = True,
@@ -1799,6 +1823,7 @@ def image_decoder(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
+    jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
     memory_stats: bool | None = False,
     on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
@@ -1837,6 +1862,7 @@ def image_decoder_crop(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
+    jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
     memory_stats: bool | None = False,
     on_error: str | None = 'raise',
     output_type: types.DALIImageType | None = ...,
@@ -1869,6 +1895,7 @@ def image_decoder_random_crop(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
+    jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
     memory_stats: bool | None = False,
     num_attempts: int | None = 10,
     on_error: str | None = 'raise',
@@ -1909,6 +1936,7 @@ def image_decoder_slice(
     hybrid_huffman_threshold: int | None = 1000000,
     jpeg_engine: str | None = 'auto',
     jpeg_fancy_upsampling: bool | None = False,
+    jpeg_index: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
     memory_stats: bool | None = False,
     normalized_anchor: bool | None = True,
     normalized_shape: bool | None = True,

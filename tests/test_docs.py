@@ -80,7 +80,7 @@ def test_an_argument_without_effect_says_why() -> None:
 # What every operator takes, see penstock/ops.py.
 _COMMON = {"bytes_per_sample_hint", "preserve"}
 # What DALI does not have.
-_OWN = {"jpeg_engine", "on_error", "sampler"}
+_OWN = {"jpeg_engine", "jpeg_index", "on_error", "sampler"}
 
 
 @operators

@@ -42,7 +42,7 @@ decode
 gpu
 run
 abi_executor abi_guard abi_tensor penstock
-abi abi_decode abi_gpu abi_memory abi_trace
+abi abi_decode abi_gpu abi_index abi_memory abi_trace
 """
 # Imports that break the order on purpose, inside functions.
 ALLOWED = {

@@ -13,6 +13,7 @@ struct PictureRequest {
   ImageType type;                 // RGB, BGR, GRAY or ANY_DATA (the channels as stored)
   Window window;                  // in stored coordinates
   bool fancy_upsampling, fast_idct;
+  const JpegIndex* jpeg_index = nullptr;
 };
 
 // Decodes one format; one per worker thread, used for picture after picture.

@@ -13,6 +13,7 @@
 namespace ps {
 
 struct Codec;
+class JpegIndex;
 class PictureReader;
 
 // What a file's header says; width and height as they are stored, before any rotation.
@@ -32,6 +33,7 @@ struct DecodeOptions {
   bool adjust_orientation = true;
   bool fancy_upsampling = true;   // JPEG: interpolated chroma; false: repeated
   bool fast_idct = false;         // JPEG: libjpeg's less exact inverse DCT
+  std::shared_ptr<const JpegIndex> jpeg_index;   // null: none
   int64_t max_pixels = int64_t(1) << 29;   // see decode/limit.h
 
   int orientation(const ImageInfo& i) const { return adjust_orientation ? i.orientation : 1; }

@@ -7,6 +7,7 @@
 #include "decode/decoded.h"
 #include "decode/exif.h"
 #include "decode/jpeg/decoder.h"
+#include "decode/jpeg/index_file.h"
 #include "decode/jpeg/lossless.h"
 
 namespace ps {
@@ -86,12 +87,18 @@ class JpegReader : public PictureReader {
     if (parsed && !request.fast_idct && header_.supported &&
         header_.width == info.width && header_.height == info.height &&
         decoder_.decode(data, size, header_, request.window, color_of(request.type, header_),
-                        request.fancy_upsampling, resume) == jpeg::Status::ok)
+                        request.fancy_upsampling, resume, find_index(data, size, request)) == jpeg::Status::ok)
       return;
     library_.read(data, size, request, resume);
   }
 
  private:
+  // For a part of the picture.
+  const jpeg::ScanIndex* find_index(const uint8_t* data, size_t size, const PictureRequest& request) {
+    if (!request.jpeg_index || request.window == Window{0, 0, header_.width, header_.height}) return nullptr;
+    return request.jpeg_index->find(data, size, header_, index_) ? &index_ : nullptr;
+  }
+
   void read_lossless(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
                      RowSink& sink) {
     if (!lossless_) lossless_ = std::make_unique<jpeg::LosslessDecoder>();
@@ -108,6 +115,7 @@ class JpegReader : public PictureReader {
   }
 
   jpeg::Header header_;
+  jpeg::ScanIndex index_;
   jpeg::Decoder decoder_;
   LibJpeg library_;
   std::unique_ptr<jpeg::LosslessDecoder> lossless_;

@@ -1,6 +1,7 @@
 #include "gpu/cuda_jpeg.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "core/error.h"
@@ -11,6 +12,7 @@
 #include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_huffman.h"
+#include "kernels/device/jpeg_index.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -41,6 +43,7 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kSynchronize = source("jpeg_synchronize", "jpeg_synchronize", 3),
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
                   kSettle = source("jpeg_synchronize", "jpeg_settle"),
+                  kEnter = source("jpeg_index", "jpeg_enter"),
                   kWrite = source("jpeg_coefficients", "jpeg_write", 3),
                   kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
@@ -61,10 +64,11 @@ class Group {
  public:
   Group(Recorder& r, const DecodeOptions& options) : r_(r), options_(options) { plans_.clear(); }
 
-  // `file`: where it is on the GPU.
-  void add(const CudaJpeg::Item& item, const uint8_t* file) {
+  // `file`, `index`: where they are on the GPU.
+  void add(const CudaJpeg::Item& item, const uint8_t* file, const uint32_t* index) {
     plans_.push_back(plan_jpeg(item, options_, pool_));
     plans_.back().picture.file = file;
+    plans_.back().picture.index = index;
     bytes_ += plans_.back().bytes();
   }
   int64_t bytes() const { return bytes_; }
@@ -87,7 +91,8 @@ class Group {
            int(sizeof(device::JpegSynchronizeMemory)) + stretch(device::synchronize_bits), scan_threads);
     launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); },
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
-    launch(kSettle, [](const JpegPlan&) { return 1; }, sizeof(device::JpegSettleMemory));
+    launch(kSettle, [](const JpegPlan& p) { return p.settle_blocks(); }, sizeof(device::JpegSettleMemory));
+    launch(kEnter, [](const JpegPlan& p) { return p.entered_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
     launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
            int(sizeof(device::JpegWriteMemory)) + stretch(device::write_bits), device::kJpegWriteThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
@@ -143,11 +148,13 @@ class Group {
   void divide() {
     constexpr int64_t threads = 131072, step = 256;
     int64_t bits = 0;
-    for (const JpegPlan& p : plans_) bits += p.scan_bits();
+    for (const JpegPlan& p : plans_)
+      if (!p.has_index()) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
     const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
     const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
     for (JpegPlan& p : plans_) {
+      if (p.has_index()) continue;
       const int blocks = p.picture.blocks_in_mcu;
       p.divide(part, group, blocks == 1 ? 256 : blocks <= 3 ? 768 : 2048);
     }
@@ -166,11 +173,13 @@ class Group {
       if (plan.pixels) layout.add(p.out, plan.pixels);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
-      layout.add(p.entry, p.parts);
       layout.add(p.part, p.parts);
-      layout.add(p.seam, p.parts);
-      layout.add(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
       layout.add(p.sum, p.parts);
+      if (!plan.has_index()) {
+        layout.add(p.entry, p.parts);
+        layout.add(p.seam, p.parts);
+        layout.add(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
+      }
       for (int k = 0; k < p.components; k++) {
         layout.add(p.component[k].differences, plan.dc[k] / 2);
         layout.add(p.component[k].dc, plan.dc[k] / 2);
@@ -234,11 +243,29 @@ template <class Work> bool finds_memory(std::initializer_list<CUstream> streams,
   }
 }
 
+// The parts' words of all files that have an index, one file's behind the other's, in pinned memory; null: there are none.
+BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items, size_t& bytes) {
+  static_assert(sizeof(jpeg::IndexPart) == sizeof(uint32_t));
+  bytes = 0;
+  for (const CudaJpeg::Item& i : items)
+    if (const jpeg::ScanIndex* index = index_of(i)) bytes += index->part_count * sizeof(uint32_t);
+  if (!bytes) return nullptr;
+  BufferRef words = device.pinned()->take(bytes);
+  uint8_t* at = words->data();
+  for (const CudaJpeg::Item& i : items) {
+    const jpeg::ScanIndex* index = index_of(i);
+    if (!index) continue;
+    std::memcpy(at, index->parts, index->part_count * sizeof(uint32_t));
+    at += index->part_count * sizeof(uint32_t);
+  }
+  return words;
+}
+
 }  // namespace
 
 const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
-                                               kSettle, kWrite, kDc, kTransform, kPixels};
+                                               kSettle, kEnter, kWrite, kDc, kTransform, kPixels};
   return all;
 }
 
@@ -249,8 +276,8 @@ CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
 }
 
 // In a stream of its own, so that one batch is copied while the kernels work on the one before.
-BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
-                               std::vector<uint8_t*>& to) const {
+std::vector<BufferRef> CudaJpeg::copy_files(Device& device, const std::vector<Item>& items,
+                                            const std::vector<BufferRef>& blocks, std::vector<Copied>& to) const {
   std::vector<FileCopy> copies;
   std::vector<size_t> copy_of(items.size(), SIZE_MAX);
   for (const BufferRef& block : blocks) join_files(items, *block, copies, copy_of);
@@ -259,6 +286,9 @@ BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, c
     copy_of[i] = copies.size();
     copies.push_back({items[i].data, items[i].data + items[i].size});
   }
+  size_t bytes = 0;
+  const BufferRef words = gather_words(device, items, bytes);
+  if (words) copies.push_back({words->data(), words->data() + bytes});
   MemoryLayout layout;
   for (FileCopy& c : copies) layout.add(c.to, c.end - c.begin);
   const BufferRef memory = device.memory()->take(size_t(layout.bytes()), copies_);
@@ -267,8 +297,12 @@ BufferRef CudaJpeg::copy_files(Device& device, const std::vector<Item>& items, c
     check(driver().cuMemcpyHtoDAsync_v2(reinterpret_cast<CUdeviceptr>(c.to), c.begin, size_t(c.end - c.begin), copies_),
           "cuMemcpyHtoDAsync");
   to.resize(items.size());
-  for (size_t i = 0; i < items.size(); i++) to[i] = copies[copy_of[i]].to + (items[i].data - copies[copy_of[i]].begin);
-  return memory;
+  const auto* index = words ? reinterpret_cast<const uint32_t*>(copies.back().to) : nullptr;
+  for (size_t i = 0; i < items.size(); i++) {
+    to[i] = {copies[copy_of[i]].to + (items[i].data - copies[copy_of[i]].begin), nullptr};
+    if (const jpeg::ScanIndex* own = index_of(items[i])) to[i].index = index, index += own->part_count;
+  }
+  return words ? std::vector{memory, words} : std::vector{memory};
 }
 
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
@@ -279,26 +313,31 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   // The largest first: what begins last should not be what takes longest.
   std::stable_sort(flight->order_.begin(), flight->order_.end(),
                    [&](int a, int b) { return items[size_t(a)].size > items[size_t(b)].size; });
-  BufferRef status, memory;
-  std::vector<uint8_t*> files;
+  BufferRef status;
+  std::vector<BufferRef> memory;
+  std::vector<Copied> copied;
   const auto finds_memory = [&](auto work) { return ps::gpu::finds_memory({copies_, stream}, work); };
   if (!finds_memory([&] {
         status = device.memory()->take(items.size() * sizeof(JpegStatus), stream);
         flight->status_ = device.pinned()->take(items.size() * sizeof(JpegStatus));
-        memory = copy_files(device, items, blocks, files);
+        memory = copy_files(device, items, blocks, copied);
         Event(&device, copies_).wait_in(stream);
       })) {
     flight->refused_ = flight->order_;             // the CPU needs less
     return flight;
   }
+  for (const Item& i : items) flight->has_index_.push_back(index_of(i) != nullptr);
+  memory.push_back(status);
   auto* all = reinterpret_cast<JpegStatus*>(status->data());
   for (size_t next = 0; next < items.size();) {
     Recorder r(&device, stream, stream, stream);
     r.begin(-1, {}, false);
     Group group(r, options_);
     const size_t first = next;
-    for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
-      group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])]);
+    for (; next < items.size() && (next == first || group.bytes() < memory_); next++) {
+      const auto i = size_t(flight->order_[next]);
+      group.add(items[i], copied[i].file, copied[i].index);
+    }
     if (finds_memory([&] {
           group.decode_scans(all + first);
           if (next == items.size()) r.call([&](CUstream s) { flight->copy_status(device, status, s); });
@@ -307,7 +346,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
         })) {
       const auto done = std::make_shared<Event>(&device, stream);
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
-      for (const BufferRef& m : {status, memory}) m->add_fence(done);
+      for (const BufferRef& m : memory) m->add_fence(done);
     } else {
       check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0,
                                      (next - first) * sizeof(JpegStatus), stream), "cuMemsetD8Async");   // not complete
@@ -332,6 +371,7 @@ const std::vector<int>& CudaJpeg::Flight::refused() {
   const auto* status = reinterpret_cast<const JpegStatus*>(status_->data());
   for (size_t i = 0; i < order_.size(); i++)
     if (!status[i].complete || status[i].broken || status[i].extreme) refused_.push_back(order_[i]);
+  for (const int i : refused_) has_index_[size_t(i)] = false;
   std::sort(refused_.begin(), refused_.end());
   return refused_;
 }

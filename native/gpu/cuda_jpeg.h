@@ -3,11 +3,13 @@
 // itself which ones it must leave to others.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "decode/image.h"
 #include "decode/jpeg/header.h"
+#include "decode/jpeg/index.h"
 #include "gpu/device.h"
 
 namespace ps::gpu {
@@ -23,6 +25,7 @@ class CudaJpeg {
     const uint8_t* data = nullptr;           // the file, in host memory until the stream has passed this; best pinned
     size_t size = 0;
     const jpeg::Header* header = nullptr;
+    const jpeg::ScanIndex* index = nullptr;  // null: none. One that does not fit makes the file refused, never wrong
     int orientation = 1;                     // EXIF
     Window window;                           // of the upright picture
     void* to = nullptr;                      // its pixels, interleaved and without gaps, in device memory
@@ -33,11 +36,14 @@ class CudaJpeg {
     // Waits until the scans are decoded. Numbers of the items that another decoder has to take: nothing is written to
     // where their pictures belong.
     const std::vector<int>& refused();
+    // How many of the others had an index. After refused().
+    int indexed() const { return int(std::count(has_index_.begin(), has_index_.end(), true)); }
 
    private:
     friend class CudaJpeg;
     void copy_status(Device& device, const BufferRef& status, CUstream stream);
     std::vector<int> order_, refused_;       // order_: of the items on the GPU
+    std::vector<bool> has_index_;            // items, but those refused
     BufferRef status_;                       // in pinned memory
     EventRef known_;                         // when it is there
   };
@@ -49,8 +55,14 @@ class CudaJpeg {
   static const std::vector<std::string>& sources();   // of its kernels, for UINT8
 
  private:
-  BufferRef copy_files(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
-                       std::vector<uint8_t*>& to) const;
+  // What is in device memory: the file, and the parts' words of its index.
+  struct Copied {
+    const uint8_t* file = nullptr;
+    const uint32_t* index = nullptr;
+  };
+  // Returns the memory of the copies, and what they are made from.
+  std::vector<BufferRef> copy_files(Device& device, const std::vector<Item>& items,
+                                    const std::vector<BufferRef>& blocks, std::vector<Copied>& to) const;
   DecodeOptions options_;
   Stream copies_;
   int64_t memory_;                           // of what is decoded at a time, about

@@ -161,14 +161,16 @@ void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
 }
 
 int JpegPlan::group_blocks() const {
-  return int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
+  return has_index() ? 0 : int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
 }
+int JpegPlan::seam_blocks() const { return has_index() ? 0 : int(ceil_div(picture.parts, device::kJpegSeams)); }
+int JpegPlan::settle_blocks() const { return has_index() ? 0 : 1; }
+int JpegPlan::entered_blocks() const { return has_index() ? int(ceil_div(picture.parts, device::kJpegEntered)) : 0; }
 int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegWriteThreads)); }
-int JpegPlan::seam_blocks() const { return int(ceil_div(picture.parts, device::kJpegSeams)); }
 int JpegPlan::sum_blocks() const {
   int64_t blocks = 0;
   for (int k = 0; k < picture.components; k++)
-    blocks += ceil_div(int64_t(picture.blocks / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
+    blocks += ceil_div(int64_t(picture.needed / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
                        device::kJpegSums);
   return int(blocks);
 }
@@ -184,6 +186,14 @@ bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
          device::kJpegTables;
 }
 
+const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item) {
+  const jpeg::ScanIndex* i = item.index;
+  return i && i->bits && i->bits <= (item.size - item.header->scan) * 8 &&
+                 i->part_count == ceil_div(i->bits, jpeg::IndexPart::kBits)
+             ? i
+             : nullptr;
+}
+
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
   const jpeg::Header& h = *item.header;
   JpegPlan plan;
@@ -196,6 +206,11 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
   plan.data = scan + kReadBehind;
+  if (const jpeg::ScanIndex* index = index_of(item)) {
+    p.index_bits = index->bits;
+    plan.divide(jpeg::IndexPart::kBits, 0, 0);
+    p.parts = index->part_count;
+  }
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
@@ -221,6 +236,7 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
     plan_component(h, i, stored, i == 0 || !luma_only, options.fancy_upsampling, plan);
   plan_blocks(h, tables, plan);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
+  p.needed = uint32_t(p.mcu_row + p.mcu_rows) * uint32_t(p.mcus_across * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
   plan.coefficients = int64_t(p.mcu_columns) * p.mcu_rows * p.kept_in_mcu * 128;
   return plan;

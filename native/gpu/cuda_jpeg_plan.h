@@ -33,13 +33,19 @@ struct JpegPlan {
 
   int64_t bytes() const;                     // of all its memory, roughly
   int64_t scan_bits() const;                 // at most
+  bool has_index() const { return picture.index_bits != 0; }
   // Parts of so many bits, of which a thread decodes so many to synchronize, beginning so many bits before them.
   void divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits);
-  // Blocks of threads of the kernels that work on these.
-  int group_blocks() const, part_blocks() const, seam_blocks() const, sum_blocks() const;
+  // Blocks of threads of the kernels that work on these. An index makes synchronising needless.
+  int group_blocks() const, seam_blocks() const, settle_blocks() const, entered_blocks() const;
+  int part_blocks() const, sum_blocks() const;
 };
 
+// Of the parts as the index has them, if there is one that could be this file's; otherwise divide() tells them.
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);
+
+// The file's index, if it could be that.
+const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item);
 
 // Pieces of one block of memory: first their offsets, then, when the block is there, their addresses.
 class MemoryLayout {

@@ -16,6 +16,7 @@ struct DecodeCounts {
   };
   std::array<Files, 4> by;
   std::atomic<int64_t> refused{0};                 // of the CPU's files: those that the GPU was given before
+  std::atomic<int64_t> indexed{0};                 // of our kernels' files: those with an index
 
   void add(DecodedBy who, int64_t files, size_t bytes) {
     Files& f = by[size_t(who)];

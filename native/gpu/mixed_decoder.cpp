@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "decode/jpeg/index_file.h"
 
 namespace ps::gpu {
 
@@ -41,6 +42,8 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
     if (header.width != info.width || header.height != info.height || header.components != info.channels) return info;
     share.by = By::cuda;
     share.header = new (c.lasting->take(sizeof header)) jpeg::Header(header);
+    if (jpeg::ScanIndex index; options_.jpeg_index && options_.jpeg_index->find(data, size, header, index))
+      share.index = new (c.lasting->take(sizeof index)) jpeg::ScanIndex(index);
     return info;
   }
   if (jpeg_ && options_.orientation(info) == 1 && takes_jpeg(data, size)) share.by = By::nvjpeg;
@@ -77,8 +80,8 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
     } else {
       left -= size;
       if (cuda_) {
-        cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, options_.orientation(s.info), s.window,
-                        c.out(0).data});
+        cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, s.share.index,
+                        options_.orientation(s.info), s.window, c.out(0).data});
         of_cuda.push_back(c);
       } else {
         jpegs.contexts.push_back(c);
@@ -120,6 +123,7 @@ void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, s
   });
   r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight](CUstream s) {
     finish(By::cuda, *device, contexts, (*flight)->refused(), decode, s);
+    counts_.indexed += (*flight)->indexed();
   });
 }
 

@@ -29,6 +29,7 @@ class MixedDecoder {
   struct Share {
     By by = By::cpu;
     const jpeg::Header* header = nullptr;   // for cuda
+    const jpeg::ScanIndex* index = nullptr; // likewise; null: none
     uint8_t* host = nullptr;        // where the CPU is to put the picture; null: it does not decode it
   };
   struct Sample {

@@ -46,6 +46,15 @@ class ImageOptions(Tolerant):
         choices=JPEG_ENGINES,
         to_kernel=False,
     )
+    jpeg_index = arg(
+        None,
+        "An index that ``python -m penstock index`` has made of a data set's JPEG files, or several. Crops are then "
+        "decoded without what lies above and beside them; and the GPU's kernels need not find out where to begin. "
+        "Pixels are the same. Files that it has not, or that have changed since, are decoded without. DALI has no such "
+        "argument.",
+        kind="paths",
+        aka=["index_path", "jpeg_index_path"],
+    )
     hw_decoder_load = arg(
         0.65,
         'With device="mixed": the share of a batch\'s JPEG files, in bytes, that the GPU decodes of those it can. '

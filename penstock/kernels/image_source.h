@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "decode/image.h"
+#include "decode/jpeg/index_file.h"
 #include "decode/limit.h"
 #include "gpu/mixed_decoder.h"
 #include "gpu/operator.h"
@@ -27,6 +28,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
     options_.adjust_orientation = s.flag("adjust_orientation", true);
     options_.fast_idct = s.flag("use_fast_idct");
     options_.max_pixels = max_decoded_pixels();
+    if (const ArgValue* paths = s.find("jpeg_index")) options_.jpeg_index = JpegIndex::open(paths->strings);
     if (s.string("device") == "mixed") {
       options_.fancy_upsampling = s.flag("jpeg_fancy_upsampling");
       mixed_ = std::make_unique<gpu::MixedDecoder>(s, options_);

@@ -15,7 +15,7 @@ from penstock.errors import NativeLibraryError, PenstockError, from_native
 
 ABI_VERSION = 7
 MAX_DIMS = 12
-DECODER_STATS = 9
+DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
 EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT = 1, 2, 4, 8, 16, 32
 
@@ -112,6 +112,8 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
+    "ps_jpeg_index_add": (c.c_int, [c.c_void_p, c.c_char_p, _i64p, c.c_int, _i32p]),
+    "ps_jpeg_index_finish": (c.c_int, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
@@ -160,6 +162,8 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_decode_max_pixels": (c.c_int64, []),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
+    "ps_jpeg_index_create": (c.c_void_p, [c.c_char_p]),
+    "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),

@@ -165,7 +165,7 @@ class Program:
             return
         items = list(value) if isinstance(value, (list, tuple)) else [value]
         if items and isinstance(items[0], str):
-            texts = (c.c_char_p * len(items))(*[t.encode() for t in items])
+            texts = (c.c_char_p * len(items))(*[t.encode(errors="surrogateescape") for t in items])
             lib.ps_arg_strings(plan, name, texts, len(items))
         elif all(isinstance(v, (bool, int, np.integer, enum.IntEnum)) for v in items):
             lib.ps_arg_integers(plan, name, native.integers([int(v) for v in items]), len(items))

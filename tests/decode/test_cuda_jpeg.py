@@ -56,7 +56,8 @@ def decode_mixed(
     counts: dict[str, int] | None = None,
     **arguments: Any,
 ) -> list[Array]:
-    """The first batch. ``counts`` is told how many files of a batch each engine decoded, and how many were refused."""
+    """The first batch. ``counts`` is told how many files of a batch each engine decoded, how many were refused, and, if
+    any did, how many had an index."""
     arguments.setdefault("jpeg_fancy_upsampling", True)
     more = dict(exec_async=False, exec_pipelined=False)  # one batch at a time
     with pipeline(write(folder, files), make, arguments, batch_size=len(files), **more) as pipe:
@@ -68,6 +69,7 @@ def decode_mixed(
             assert sum(decoded.files.values()) == len(files)
             assert sum(decoded.bytes.values()) == sum(map(len, files))
             counts |= {**{engine: n for engine, n in decoded.files.items() if n}, "refused": decoded.refused}
+            counts |= {"indexed": decoded.indexed} if decoded.indexed else {}
         on_cpu = out.as_cpu()
     pipe.close()
     return [np.array(on_cpu.at(i)) for i in range(len(files))]
@@ -169,6 +171,18 @@ def test_a_batch_for_all_decoders(tmp_path: Path, on_error: str) -> None:
     counts: dict[str, int] = {}
     assert_equal(decode_mixed(tmp_path, files, counts=counts, on_error=on_error), decode(tmp_path, files))
     assert counts == {"cuda": 85, "cpu": 15, "refused": 5}
+
+
+@pytest.mark.parametrize("file", [TAKEN["large"][:-9000], TAKEN["large"][:-9000] + b"\xff\xd1" + bytes(99)], ids=len)
+def test_what_is_broken_behind_a_window_does_not_matter(tmp_path: Path, file: bytes) -> None:
+    """As on the CPU, which decodes no further than a window needs."""
+    counts: dict[str, int] = {}
+    whole = decode(tmp_path, [TAKEN["large"]])
+    arguments: dict[str, Any] = dict(rel_start=(0.1, 0.05), rel_shape=(0.7, 0.5))
+    ours = decode_mixed(tmp_path, [file], fn.decoders.image_slice, counts, **arguments)
+    assert_equal(ours, decode(tmp_path, [file], fn.decoders.image_slice, **arguments))
+    assert_equal(ours, [whole[0][26:286, 61:488]])
+    assert counts == {"cuda": 1, "refused": 0}
 
 
 @pytest.mark.parametrize(

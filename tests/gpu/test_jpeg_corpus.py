@@ -19,6 +19,7 @@ import pytest
 
 import penstock
 from penstock import fn, pipeline_def, types
+from penstock.decode.jpeg_index import build_index
 from penstock.read.broken_samples import BrokenSample
 from penstock.run.decoders import Decoded
 from tests.decode.pictures import Array, exif, write
@@ -65,6 +66,10 @@ def with_orientation(sample: Sample, orientation: int) -> bytes:
     return sample.file[:2] + b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body + sample.file[2:]
 
 
+def index_of(names: list[str], folder: Path) -> str:
+    return str(build_index(names, folder / "index")[0])
+
+
 def random_windows(random: np.random.Generator, corpus: list[Sample], orientations: list[int]) -> Array:
     """x0, y0, x1, y1 in each upright picture."""
     sizes = [s.shape if o >= 5 else s.shape[::-1] for s, o in zip(corpus, orientations, strict=True)]
@@ -73,7 +78,7 @@ def random_windows(random: np.random.Generator, corpus: list[Sample], orientatio
     return np.concatenate([first, last], 1).astype(np.int64)
 
 
-@pytest.mark.parametrize("view", ["RGB", "BGR", "GRAY", "RGB, chroma repeated"])
+@pytest.mark.parametrize("view", ["RGB", "BGR", "GRAY", "RGB, chroma repeated", "RGB, with an index"])
 def test_pixels_are_those_of_libjpeg(
     tmp_path: Path, corpus: list[Sample], software_gpu: dict[str, str], view: str
 ) -> None:
@@ -86,6 +91,8 @@ def test_pixels_are_those_of_libjpeg(
     count = -(-len(names) // batch_size)
     places = (np.arange(count * batch_size) % len(names)).reshape(count, batch_size)
     kind = dict(output_type=getattr(types, view[:4].rstrip(",")), jpeg_fancy_upsampling="repeated" not in view)
+    if "index" in view:
+        kind["jpeg_index"] = index_of(names, tmp_path)
 
     @pipeline_def(batch_size=batch_size, num_threads=4, device_id=0, exec_async=False, exec_pipelined=False)
     def pipeline() -> Any:
@@ -115,15 +122,18 @@ def test_pixels_are_those_of_libjpeg(
             "cuda": for_kernels, "cpu": places.size - for_kernels,
         }  # fmt: skip
         assert decoded.refused == 0
+        assert decoded.indexed == (for_kernels if "index" in view else 0)
 
 
-def tolerant(names: list[str], device: str, window: bool, **options: Any) -> Any:
+def tolerant(names: list[str], device: str, window: bool, index: str | None = None, **options: Any) -> Any:
     """Decodes what can be decoded; in the places of the other files there are some of these once more."""
 
     @pipeline_def(num_threads=4, seed=7, **options)
     def pipeline() -> Any:
         encoded, numbers = fn.readers.file(files=names, labels=list(range(len(names))), name="Reader")
-        more: dict[str, Any] = dict(jpeg_engine="cuda", jpeg_fancy_upsampling=True) if device == "mixed" else {}
+        more: dict[str, Any] = {}
+        if device == "mixed":
+            more = dict(jpeg_engine="cuda", jpeg_fancy_upsampling=True, jpeg_index=index)
         if window:
             more |= dict(rel_start=(0.2, 0.3), rel_shape=(0.5, 0.5))
         make = fn.decoders.image_slice if window else fn.decoders.image
@@ -137,11 +147,13 @@ def what_is_wrong(sample: BrokenSample) -> tuple[str | None, str]:
     return sample.file, str(sample.error).splitlines()[0]
 
 
-def compare(names: list[str], made_of: list[Sample], batch_size: int, window: bool = False) -> tuple[Decoded, int]:
+def compare(
+    names: list[str], made_of: list[Sample], batch_size: int, window: bool = False, index: str | None = None
+) -> tuple[Decoded, int]:
     """Runs the CPU's pipeline beside the GPU's over an epoch: who decoded how many, and how many could not be."""
     with (
         tolerant(names, "cpu", window, device_id=None, batch_size=batch_size) as by_cpu,
-        tolerant(names, "mixed", window, device_id=0, batch_size=batch_size) as mixed,
+        tolerant(names, "mixed", window, index, device_id=0, batch_size=batch_size) as mixed,
     ):
         with penstock.profile(mixed) as p:
             for _ in range(-(-len(names) // batch_size)):
@@ -157,9 +169,11 @@ def compare(names: list[str], made_of: list[Sample], batch_size: int, window: bo
 
 
 @pytest.mark.filterwarnings("ignore:epoch 0")
-@pytest.mark.parametrize("window", [False, True], ids=["whole", "window"])
+@pytest.mark.parametrize(
+    ("window", "index"), [(False, False), (True, False), (True, True)], ids=["whole", "window", "window, index"]
+)
 def test_broken_files_are_what_the_cpu_makes_of_them(
-    tmp_path: Path, corpus: list[Sample], numbers: Numbers, software_gpu: dict[str, str], window: bool,
+    tmp_path: Path, corpus: list[Sample], numbers: Numbers, software_gpu: dict[str, str], window: bool, index: bool,
     monkeypatch: pytest.MonkeyPatch, record_property: Any,
 ) -> None:  # fmt: skip
     """Part by part, the files of one in the places of those before; where it fails, the files are still there."""
@@ -167,12 +181,13 @@ def test_broken_files_are_what_the_cpu_makes_of_them(
     monkeypatch.setenv("PENSTOCK_MAX_PIXELS", str(limit))
     sound = [s for s in corpus if s.shape[0] * s.shape[1] <= limit]
     count = numbers.mutants // 4 if window else numbers.mutants
-    mutator = Mutator(SEED + window)
+    mutator = Mutator(SEED + window + index)
     given = by_kernels = refused = wrong = 0  # files, the first three each time that they are decoded
     for first in range(0, count, PART):
         made_of = [sound[mutator.below(len(sound))] for _ in range(min(PART, count - first))]
         names = write(tmp_path, [mutator.mutate(sample, sound[mutator.below(len(sound))]) for sample in made_of])
-        decoded, of_part = compare(names, made_of, 50 if software_gpu else 512, window)
+        at = index_of(names, tmp_path) if index else None
+        decoded, of_part = compare(names, made_of, 50 if software_gpu else 512, window, at)
         given += sum(decoded.files.values())
         by_kernels += decoded.files["cuda"]
         refused += decoded.refused

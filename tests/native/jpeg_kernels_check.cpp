@@ -1,6 +1,7 @@
 // Runs the kernels that decode JPEG (penstock/kernels/device/jpeg_*.h) on the host, a block by one thread or by several
 // at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
-// values, planes; and pixels against libjpeg. Mutated files must give what the CPU's decoder gives, or be refused.
+// values, planes; and pixels against libjpeg. Mutated files must give what the CPU's decoder gives, or be refused; so
+// must those with an index that is not theirs.
 //
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
@@ -9,6 +10,7 @@
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_index.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -30,6 +32,7 @@ using namespace ps;
 using device::JpegPicture;
 
 int failures = 0, unsettled_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
+int lies_refused = 0, lies_taken = 0;
 
 bool expect(bool holds, const char* what, const std::string& file) {
   if (!holds) std::printf("FAILED: %s of %s\n", what, file.c_str()), failures++;
@@ -44,7 +47,15 @@ class Run {
  public:
   Run(const Bytes& file, const gpu::CudaJpeg::Item& item, const DecodeOptions& options, int threads)
       : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
-    plan.divide(uint32_t(uniform(1, 16)) * 128, uint32_t(uniform(1, 4)), uint32_t(uniform(0, 4) * uniform(0, 1000)));
+    if (const jpeg::ScanIndex* index = gpu::index_of(item)) {
+      uint32_t* words = nullptr;
+      give(words, index->part_count);
+      std::memcpy(words, index->parts, index->part_count * sizeof *words);
+      p.index = words;
+    } else {
+      plan.divide(uint32_t(uniform(0, 3) ? uniform(1, 16) : 8) * 128, uint32_t(uniform(1, 4)),
+                  uint32_t(uniform(0, 4) * uniform(0, 1000)));
+    }
     give(p.coefficients, plan.coefficients / 2);
     uint8_t* copy = nullptr;
     give(copy, (int64_t(file.size()) + 15) / 16 * 16);
@@ -72,7 +83,8 @@ class Run {
   void decode() {
     run(device::jpeg_synchronize, plan.group_blocks());
     run(device::jpeg_join, plan.seam_blocks());
-    run(device::jpeg_settle, 1);
+    run(device::jpeg_settle, plan.settle_blocks());
+    run(device::jpeg_enter, plan.entered_blocks());
     unsettled_files += p.status->unsettled != 0;
     run(device::jpeg_write, plan.part_blocks());
   }
@@ -191,7 +203,7 @@ bool check_coefficients(const std::vector<std::array<int16_t, 64>>& blocks, cons
 }
 
 bool check_dc(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
-  for (uint32_t b = 0; b < p.blocks; b++) {
+  for (uint32_t b = 0; b < p.needed; b++) {
     const uint32_t in_mcu = b % uint32_t(p.blocks_in_mcu), mcu = b / uint32_t(p.blocks_in_mcu);
     const device::JpegComponent& c = p.component[p.component_of[in_mcu]];
     if (c.columns && c.dc[mcu * uint32_t(c.blocks) + p.rank[in_mcu]] != blocks[b][0]) return false;
@@ -252,15 +264,64 @@ Case random_case(const Bytes& file, const jpeg::Header& h, int window) {
   return c;
 }
 
+// What an index says is what the kernels find out.
+bool check_parts(const jpeg::ScanIndex& index, const JpegPicture& p) {
+  const uint32_t bits = device::jpeg_bits(p);
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < index.part_count; i++) {
+    const jpeg::IndexPart& part = index.parts[i];
+    const device::JpegState s = p.part[i];
+    const uint32_t end = std::min((i + 1) * jpeg::IndexPart::kBits, bits);
+    if (s.bit != end + part.behind() || s.block() != part.block() || s.blocks() != part.blocks()) return false;
+    if (p.sum[i] != (sum += part.blocks())) return false;
+  }
+  return bits == index.bits && index.part_count == device::count_parts(p, bits);
+}
+
+// Some of an index changed: the picture is the same, or refused.
+void check_lies(const Bytes& file, const jpeg::Header& h, jpeg::OwnScanIndex index, const std::string& name) {
+  for (int changes = uniform(1, 2); changes-- > 0;) {
+    uint32_t& word = index.parts[size_t(uniform(0, int(index.parts.size()) - 1))].value;
+    switch (uniform(0, 4)) {
+      case 0: word = uint32_t(uniform(0, 65535)) << 16 | uint32_t(uniform(0, 65535)); break;
+      case 1: word ^= 1u << uniform(0, 31); break;
+      case 2: std::swap(word, index.parts[0].value); break;
+      case 3: index.bits += uint32_t(uniform(-8, 8)); break;
+      default: word += 0x10000;
+    }
+  }
+  Case c = random_case(file, h, 0);
+  c.options.type = ImageType::any, c.options.fancy_upsampling = true;
+  const jpeg::ScanIndex view = index.view();
+  c.item.index = &view;
+  Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
+  run.unstuff(), run.decode(), run.finish_dc();
+  const device::JpegStatus s = *run.p.status;
+  if (!s.complete || s.broken || s.extreme) {
+    lies_refused++;
+    return;
+  }
+  lies_taken++;
+  run.transform(), run.make_pixels();
+  const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, true);
+  expect(check_pixels(full, 1, c.item.window, false, run.p), "pixels with a wrong index", name);
+}
+
 void check_file(const Bytes& file, const std::string& name, int windows) {
   jpeg::Header h;
   if (!expect(jpeg::parse(file.data(), file.size(), h) && gpu::CudaJpeg::takes(h, file.size()), "header", name)) return;
+  jpeg::OwnScanIndex index;
+  if (!expect(jpeg::index_scan(file.data(), file.size(), h, index), "index", name)) return;
+  const jpeg::ScanIndex view = index.view();
+  check_lies(file, h, index, name);
   for (int i = 0; i <= windows; i++) {
-    const Case c = random_case(file, h, i);
+    Case c = random_case(file, h, i);
+    if (i % 2 == 1 || (windows && uniform(0, 2) == 0)) c.item.index = &view;
     Run run(file, c.item, c.options, uniform(0, 2) ? 1 : uniform(2, 5));
     run.unstuff();
     if (!expect(check_bytes(file, h, run.p), "bytes", name)) return;
     run.decode();
+    if (run.p.part_bits == jpeg::IndexPart::kBits) expect(check_parts(view, run.p), "parts", name);
     if (!expect(run.p.status->complete && !run.p.status->broken, "status", name)) return;
     const auto blocks = decode_blocks(file, h, run.p);
     expect(check_coefficients(blocks, run.p), "coefficients", name);
@@ -284,8 +345,9 @@ struct Rows : RowSink {
   size_t bytes = 0;
 };
 
-// Some bytes of the scan changed, left out, put in or cut off.
-void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::string& name) {
+// Some bytes of the scan changed, left out, put in or cut off. The index may be what it was before.
+void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const jpeg::ScanIndex& index,
+                    const std::string& name) {
   for (int changes = uniform(1, 3); changes-- > 0 && file.size() > scan + 4;) {
     const auto at = file.begin() + uniform(int(scan), int(file.size()) - 1);
     constexpr uint8_t special[] = {0x00, 0xFF, 0xD0, 0xD1, 0xD7, 0xD9, 0x7F};
@@ -302,12 +364,14 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::
   if (!jpeg::parse(file.data(), file.size(), h) || !gpu::CudaJpeg::takes(h, file.size())) return;
   Case c = random_case(file, h, 0);
   c.options.type = ImageType::rgb;
+  if (uniform(0, 1)) c.item.index = &index;
+  if (uniform(0, 1)) c.item.window = random_window(h.width, h.height);
   Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
   run.unstuff(), run.decode(), run.finish_dc();
   const device::JpegStatus s = *run.p.status;
   Rows rows;
-  rows.bytes = size_t(h.width) * 3;
-  const auto status = decoder.decode(file.data(), file.size(), h, {0, 0, h.width, h.height}, jpeg::Color::RGB,
+  rows.bytes = size_t(c.item.window.width()) * 3;
+  const auto status = decoder.decode(file.data(), file.size(), h, c.item.window, jpeg::Color::RGB,
                                      c.options.fancy_upsampling, rows);
   if (!s.complete || s.broken || s.extreme) {
     refused_mutations++;
@@ -341,11 +405,20 @@ int main(int argc, char** argv) {
     Picture blank{3000, 2500, 3, Bytes(3000 * 3 * 2500, 200)};
     Encoding e;
     e.optimised = true, e.restart = restart;
-    check_file(encode(blank, e), "a blank picture", 0);
+    check_file(encode(blank, e), "a blank picture", 1);
     for (size_t k = 0; k < 600; k++) blank.pixels[blank.pixels.size() / 2 + k] = uint8_t(k);
     check_file(encode(blank, e), "a picture that is nearly blank", 0);
   }
   expect(unsettled_files > 0, "parts that are not in step", "blank pictures");
+  {                                                // more parts than one block of threads enters
+    Picture grain{900, 700, 3, Bytes(900 * 3 * 700)};
+    for (uint8_t& v : grain.pixels) v = uint8_t(uniform(0, 255));
+    Encoding e;
+    e.quality = 95;
+    const Bytes file = encode(grain, e);
+    expect(file.size() * 8 > 2 * device::kJpegEntered * jpeg::IndexPart::kBits, "size", "grain");
+    check_file(file, "grain", 1);
+  }
   jpeg::Decoder decoder;
   for (int i = 0; i < cases; i++) {
     const Picture part = excerpt(photographs[size_t(uniform(0, int(photographs.size()) - 1))]);
@@ -362,9 +435,12 @@ int main(int argc, char** argv) {
     check_file(file, name, 2);
     jpeg::Header h;
     jpeg::parse(file.data(), file.size(), h);
-    for (int k = 0; k < 4; k++) check_mutation(decoder, file, h.scan, name);
+    jpeg::OwnScanIndex index;
+    jpeg::index_scan(file.data(), file.size(), h, index);
+    for (int k = 0; k < 4; k++) check_mutation(decoder, file, h.scan, index.view(), name);
   }
-  std::printf("%d cases; of mutated files %d were refused (%d of them needlessly), %d decoded; %d failures\n", cases,
-              refused_mutations, needlessly_refused, taken_mutations, failures);
+  std::printf("%d cases; of mutated files %d were refused (%d of them needlessly), %d decoded; with a wrong index %d "
+              "refused, %d decoded; %d failures\n",
+              cases, refused_mutations, needlessly_refused, taken_mutations, lies_refused, lies_taken, failures);
   return failures != 0;
 }

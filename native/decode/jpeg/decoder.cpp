@@ -6,6 +6,7 @@
 
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
+#include "decode/jpeg/index_format.h"
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/segments.h"
 
@@ -14,18 +15,21 @@ namespace ps::jpeg {
 class Decoder::Impl {
  public:
   Status decode(const uint8_t* data, size_t size, const Header& header, const Window& window, Color color, bool fancy,
-                RowSink& sink) {
+                RowSink& sink, const ScanIndex* index) {
     h_ = &header;
+    data_ = data, size_ = size;
     window_ = window;
     color_ = color;
     whole_ = window == Window{0, 0, header.width, header.height} && !luma_only();
     start_planes(fancy);
     start_blocks();
+    if (!index || !is_of_this_file(*index)) index = nullptr;
     segments_.start(data + header.scan, size - header.scan);
     segment_ = -1;
     int next_row = int(window.y0);
     for (int row = rows_.begin; row < rows_.end; row++) {
       int64_t first = int64_t(row) * header.mcus_per_row() + columns_.begin;
+      if (index && !enter(*index, row)) return Status::inconsistent;
       if (!seek(first) || !decode_mcu_row(row)) return Status::inconsistent;
       int ready = int(window.y1);
       for (int i = 0; i < header.components; i++)
@@ -97,6 +101,31 @@ class Decoder::Impl {
     return bits;
   }
 
+  // Rows are entered where the index says only if there is something to gain, and if the file is, to its last byte, the
+  // one that was indexed: other predictions or other bits would otherwise come from what is passed over.
+  bool is_of_this_file(const ScanIndex& index) const {
+    if (rows_.begin == 0 && columns_.end == h_->mcus_per_row()) return false;
+    return index.row_count == uint32_t(h_->mcu_rows()) && index.content == content_of(data_, size_);
+  }
+
+  // Goes to the first MCU of a row. false: the index contradicts itself.
+  bool enter(const ScanIndex& index, int row) {
+    const IndexRow& at = index.rows[row];
+    // The next row's first byte may belong to this one, too, with a byte of stuffing.
+    const size_t end = uint32_t(row) + 1 < index.row_count ? std::min<size_t>(index.rows[row + 1].byte + 2, size_) : size_;
+    if (at.byte < h_->scan || at.byte >= end) return false;
+    const int64_t mcu = int64_t(row) * h_->mcus_per_row();
+    segments_.start(data_ + at.byte, end - at.byte, segment_of(mcu));
+    if (!open_segment(segment_of(mcu))) return false;
+    mcu_ = mcu;
+    bits_.refill();
+    bits_.consume(at.bit & 7);
+    for (int i = 0; i < kMaxComponents; i++) prediction_[i] = uint32_t(at.dc[i]);
+    return true;
+  }
+
+  int64_t segment_of(int64_t mcu) const { return h_->restart_interval ? mcu / h_->restart_interval : 0; }
+
   bool open_segment(int64_t number) {
     if (!segments_.open(number)) return false;
     segment_ = number;
@@ -117,7 +146,7 @@ class Decoder::Impl {
 
   // Goes to an MCU without keeping what lies before it, except DC predictions.
   bool seek(int64_t target) {
-    int64_t segment = h_->restart_interval ? target / h_->restart_interval : 0;
+    const int64_t segment = segment_of(target);
     if (segment != segment_ && !open_segment(segment)) return false;
     Bits bits = bits_;
     for (; mcu_ < target; mcu_++) {
@@ -207,6 +236,8 @@ class Decoder::Impl {
   }
 
   const Header* h_ = nullptr;
+  const uint8_t* data_ = nullptr;       // the file
+  size_t size_ = 0;
   Window window_;
   Color color_ = Color::RGB;
   bool whole_ = false;   // every block is decoded
@@ -234,8 +265,8 @@ Decoder::Decoder() : impl_(std::make_unique<Impl>()) {}
 Decoder::~Decoder() = default;
 
 Status Decoder::decode(const uint8_t* data, size_t size, const Header& header, const Window& window, Color color,
-                       bool fancy_upsampling, RowSink& sink) {
-  return impl_->decode(data, size, header, window, color, fancy_upsampling, sink);
+                       bool fancy_upsampling, RowSink& sink, const ScanIndex* index) {
+  return impl_->decode(data, size, header, window, color, fancy_upsampling, sink, index);
 }
 
 }  // namespace ps::jpeg

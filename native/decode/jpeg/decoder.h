@@ -11,6 +11,7 @@
 #include "core/rows.h"
 #include "decode/jpeg/color.h"
 #include "decode/jpeg/header.h"
+#include "decode/jpeg/index.h"
 
 namespace ps::jpeg {
 
@@ -27,8 +28,9 @@ class Decoder {
 
   // Decodes `window` (not empty, within the picture, in stored orientation) of a file with a supported header. Rows are
   // interleaved uint8. GRAY is the luma plane; YCbCr is studio range, as in DALI. `fancy_upsampling`: triangle filter.
+  // With an index, what lies before the window and beside it need not be decoded; one of another file is ignored.
   Status decode(const uint8_t* data, size_t size, const Header& header, const Window& window, Color color,
-                bool fancy_upsampling, RowSink& sink);
+                bool fancy_upsampling, RowSink& sink, const ScanIndex* index = nullptr);
 
  private:
   class Impl;

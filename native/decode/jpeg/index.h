@@ -33,13 +33,17 @@ struct ScanIndex {
   const IndexPart* parts = nullptr;     // of all stretches, the last of which may be shorter
   uint32_t row_count = 0, part_count = 0;
   uint32_t bits = 0;                    // of the scan, without stuffing and restart markers
+  uint64_t content = 0;                 // hash of the whole file: content_of() in index_format.h
 };
 
 struct OwnScanIndex {
   std::vector<IndexRow> rows;
   std::vector<IndexPart> parts;
   uint32_t bits = 0;
-  ScanIndex view() const { return {rows.data(), parts.data(), uint32_t(rows.size()), uint32_t(parts.size()), bits}; }
+  uint64_t content = 0;
+  ScanIndex view() const {
+    return {rows.data(), parts.data(), uint32_t(rows.size()), uint32_t(parts.size()), bits, content};
+  }
 };
 
 // Of a file with a supported header, by decoding it. false: the scan is not sound, or has more than an index can say.

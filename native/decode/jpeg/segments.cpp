@@ -53,10 +53,10 @@ uint8_t* remove_stuffing(const uint8_t*& at, const uint8_t* limit, uint8_t* to, 
 
 }  // namespace
 
-void Segments::start(const uint8_t* scan, size_t size) {
+void Segments::start(const uint8_t* scan, size_t size, int64_t first) {
   at_ = scan;
   limit_ = scan + size;
-  next_ = 0;
+  next_ = first;
   length_ = 0;
   if (bytes_.size() < size + kSlack) bytes_.resize(size + size / 4 + kSlack);
 }
@@ -80,6 +80,7 @@ bool Segments::open(int64_t number) {
     if (!pass_marker()) return false;
   }
   if (next_ != number) return false;
+  from_ = at_;
   uint8_t* end = remove_stuffing(at_, limit_, bytes_.data(), sound);
   length_ = size_t(end - bytes_.data());
   std::memset(end, 0, 64);

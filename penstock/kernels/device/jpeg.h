@@ -4,6 +4,7 @@
 //   jpeg_unstuff.h       the scans without byte stuffing, cut at their restart markers
 //   jpeg_table.h         Huffman tables that are quick to look up
 //   jpeg_synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
+//   jpeg_index.h         ... or as an index of the file says
 //   jpeg_coefficients.h  all parts decoded once more, from the right bits: coefficients, and whether all is consistent
 //   jpeg_dc.h            DC values from their differences
 //   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
@@ -26,6 +27,7 @@ inline constexpr uint32_t kJpegStretch = 17408;                    // words of a
 inline constexpr int kJpegSeams = 512;                             // between parts, for a block
 inline constexpr int kJpegSlots = 24;                              // parts that one is joined to
 inline constexpr uint32_t kJpegInOrder = 1 << 22;                  // bits that one thread decodes while all others wait
+inline constexpr uint32_t kJpegEntered = 1024;                     // parts that an index tells of, for a block
 inline constexpr int kJpegSums = 8192;                             // DC values, for a block
 inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
 inline constexpr int kJpegTileBlocks = 128;                        // of 8 x 8 samples, transformed by a block
@@ -70,7 +72,7 @@ struct JpegState {
 
 // All but the first mean that another decoder has to take the picture.
 struct JpegStatus {
-  uint32_t complete;                   // the scan has all its blocks
+  uint32_t complete;                   // the scan has all blocks that are needed
   uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit, or take long
   uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
   uint32_t unsettled;                  // parts had to be decoded one after the other
@@ -107,9 +109,11 @@ struct JpegPicture {
   uint8_t* seam;                       // how many parts the decoder of the one before is ahead of being in step
   JpegState* slot_states;              // ... and where it left them
   uint32_t* sum;                       // blocks up to each part's end
+  const uint32_t* index;               // words that say how decoders leave each part; null: these are to be found out
+  uint32_t index_bits;                 // of the scan, as the index has it
   JpegStatus* status;
   const JpegTable* table[kJpegTables];
-  uint32_t blocks;                     // in the scan
+  uint32_t blocks, needed;             // in the scan; up to the last one that the window needs
   int32_t blocks_in_mcu, kept_in_mcu;
   uint8_t dc_table[16], ac_table[16];  // by block in the MCU
   uint8_t component_of[16], rank[16];  // its component, its number among those of that component

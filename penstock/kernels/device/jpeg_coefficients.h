@@ -51,8 +51,10 @@ struct JpegPlace {
     if (kept != kNone && x && x < columns) kept += kept_in_mcu;
     else find_kept();
   }
-  // Whether the scan may be in that segment when it comes to this block.
-  PS_FN bool fits(uint32_t segment) const { return block - segment * p.segment_blocks <= p.segment_blocks; }
+  // Whether the scan may be in that segment when it comes to this block, or behind so many of its own.
+  PS_FN bool fits(uint32_t segment, uint32_t own = 0) const {
+    return block - own - segment * p.segment_blocks <= p.segment_blocks - own;
+  }
 };
 
 // Lanes of a warp come to the ends of their blocks at any time, and all others wait for what these do there. So it is
@@ -74,13 +76,13 @@ PS_FN void store_block(int16_t* block, int16_t* to) {
 PS_FN void write_part(const JpegPicture& p, JpegWriteMemory& m, const JpegStretch& stretch, uint32_t part,
                       uint32_t bits) {
   const uint32_t before = part ? p.sum[part - 1] : 0, end = part_end(p, part, bits);
-  if (before >= p.blocks) return;                  // behind the last block anything may follow
+  if (before >= p.needed) return;                  // behind the last block anything may follow
   const JpegState from = part ? p.part[part - 1] : JpegState{0, 0};
   JpegCursor c(p, stretch.words(from.bit, end), from);
   JpegPlace place(p, before);
   bool broken = before != place.mcu * place.blocks_in_mcu + c.block() || !place.fits(c.segment);
   bool complete = false;
-  const uint32_t blocks = p.blocks;
+  const uint32_t needed = p.needed;
   int16_t* const coefficients = p.coefficients;
   auto* own = &held_in<int16_t>(reinterpret_cast<unsigned char*>(m.blocks[thread()]));
   uint32_t index = 0, entry = 0, block = c.block(), begin = c.bit;
@@ -112,8 +114,8 @@ PS_FN void write_part(const JpegPicture& p, JpegWriteMemory& m, const JpegStretc
       broken = index > 64 && entry >> 9 != kJpegEndOfBlock;
       place.block++;
       if (++block == place.blocks_in_mcu) block = 0, place.next_mcu();
-      complete = place.block == blocks;
-      if (complete) broken |= c.segment + 1 != p.segments;         // there are blocks in excess before a restart marker
+      complete = place.block == needed;
+      if (complete) broken |= !place.fits(c.segment, 1);           // there are blocks in excess before a restart marker
     }
     store_block(own, to);
     if (c.bit >= c.segment_end && !complete) {
@@ -127,7 +129,8 @@ PS_FN void write_part(const JpegPicture& p, JpegWriteMemory& m, const JpegStretc
   }
   const JpegState left = p.part[part];
   const bool fits = c.bit == left.bit && block == left.block() && place.block - before == left.blocks();
-  if (broken || (!complete && !fits)) p.status->broken = 1;
+  // Where the last block is, the parts behind have to know that, or they would write as well.
+  if (broken || !(complete ? p.sum[part] >= needed : fits)) p.status->broken = 1;
   else if (complete) p.status->complete = 1;
 }
 
@@ -140,7 +143,7 @@ PS_FN void jpeg_write(const Launch& l) {
   const uint32_t bits = jpeg_bits(p), all = count_parts(p, bits), first = uint32_t(b.number) * kJpegWriteThreads;
   if (first >= all) return;
   const uint32_t end = min(first + kJpegWriteThreads, all);
-  if (first && p.sum[first - 1] >= p.blocks) return;
+  if (first && p.sum[first - 1] >= p.needed) return;
   for (int i = thread(); i < p.blocks_in_mcu; i += threads()) {
     const JpegComponent& c = p.component[p.component_of[i]];
     m.target[i] = {c.differences + p.rank[i], uint32_t(c.blocks), p.slot[i]};

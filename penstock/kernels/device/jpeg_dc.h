@@ -43,7 +43,7 @@ PS_FN void jpeg_dc(const Launch& l) {
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!p.status->complete) return;
-  const uint32_t mcus = p.blocks / uint32_t(p.blocks_in_mcu);
+  const uint32_t mcus = p.needed / uint32_t(p.blocks_in_mcu);
   const auto chunks = [&](int k) { return int((mcus * uint32_t(p.component[k].blocks) + kJpegSums - 1) / kJpegSums); };
   int k = 0, number = b.number;
   while (number >= chunks(k)) number -= chunks(k++);

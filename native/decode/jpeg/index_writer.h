@@ -1,0 +1,47 @@
+// Writes an index file (index_format.h). Files may be added by many threads at once.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "decode/jpeg/index_format.h"
+
+namespace ps::jpeg {
+
+// What became of a file. The numbers are part of the C ABI.
+enum class Indexed : int32_t {
+  yes = 0,
+  not_jpeg = 1,
+  other_kind = 2,                      // progressive and others that are decoded without an index
+  broken = 3,                          // its scan has faults, or more bytes than it needs
+};
+
+class IndexWriter {
+ public:
+  explicit IndexWriter(const std::string& path);   // throws Error(read), as all of these
+  static bool is_jpeg(const uint8_t* data, size_t size) {
+    return size >= 3 && data[0] == 0xFF && data[1] == 0xD8 && data[2] == 0xFF;
+  }
+  Indexed add(const uint8_t* data, size_t size);
+  void finish();                                   // nothing may be added any more
+
+ private:
+  struct Written {
+    uint64_t place, content;
+    bool ambiguous;                    // of several files with this key
+  };
+  void write(const void* data, size_t size);
+  [[noreturn]] void refuse() const;
+
+  std::string path_;
+  std::mutex mutex_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  uint64_t at_ = 0;
+  std::unordered_map<uint64_t, Written> written_;          // by key
+};
+
+}  // namespace ps::jpeg
