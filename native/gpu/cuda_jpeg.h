@@ -9,6 +9,7 @@
 #include "decode/image.h"
 #include "decode/jpeg/header.h"
 #include "gpu/device.h"
+#include "kernels/device/jpeg.h"
 
 namespace ps::gpu {
 
@@ -25,7 +26,8 @@ class CudaJpeg {
     const jpeg::Header* header = nullptr;
     int orientation = 1;                     // EXIF
     Window window;                           // of the upright picture
-    uint8_t* to = nullptr;                   // its pixels, interleaved and without gaps, in device memory
+    uint8_t* to = nullptr;                   // its pixels, interleaved and without gaps, in device memory,
+    bool planes = false;                     // or its planes of samples, from which nobody makes pixels here
   };
   // A batch under way.
   class Flight {
@@ -33,6 +35,7 @@ class CudaJpeg {
     // Waits until the scans are decoded. Numbers of the items that another decoder has to take: nothing is written to
     // where their pictures belong.
     const std::vector<int>& refused();
+    const std::vector<int>& order() const { return order_; }         // of `pictures`: numbers of the items
 
    private:
     friend class CudaJpeg;
@@ -41,9 +44,11 @@ class CudaJpeg {
     EventRef known_;                         // when it is there
   };
   // Puts the decoding of a batch into the stream, and waits for nothing. Files that lie in one of the blocks, which are
-  // pinned, go over in one copy.
+  // pinned, go over in one copy. `pictures`: where what kernels know of each item is to outlive the decoding, for those
+  // that make pixels of planes.
   std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
-                                CUstream stream) const;
+                                CUstream stream, device::JpegPicture* pictures = nullptr) const;
+  std::vector<size_t> room(const std::vector<Item>& items) const;    // bytes of each, for its planes
 
   static const std::vector<std::string>& sources();   // of its kernels
 

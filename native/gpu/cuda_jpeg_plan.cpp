@@ -183,6 +183,23 @@ bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
          device::kJpegTables;
 }
 
+std::vector<size_t> CudaJpeg::room(const std::vector<Item>& items) const {
+  std::vector<size_t> all;
+  for (const Item& item : items) {
+    const jpeg::Header& h = *item.header;
+    const Window stored = Orientation(item.orientation).to_stored(item.window, h.width, h.height);
+    size_t bytes = 0;
+    for (int i = 0; item.planes && i < h.components; i++) {
+      jpeg::Plane plane;
+      plane.start(h, i, stored, true, options_.fancy_upsampling);
+      const auto count = [](const jpeg::Range& blocks) { return size_t(blocks.end - blocks.begin); };
+      bytes += (count(plane.block_columns) * count(plane.block_rows) * 64 + 255) / 256 * 256;
+    }
+    all.push_back(bytes);
+  }
+  return all;
+}
+
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
   const jpeg::Header& h = *item.header;
   JpegPlan plan;
@@ -198,7 +215,7 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
-  p.out = item.to;
+  (item.planes ? plan.planes : p.out) = item.to;
   p.width = int32_t(item.window.width()), p.height = int32_t(item.window.height());
   const ImageType type = options.type;
   p.channels = type == ImageType::gray || (type == ImageType::any && h.components == 1) ? 1 : 3;
