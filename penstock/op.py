@@ -110,6 +110,7 @@ class Op:
     cpu_inputs: ClassVar[tuple[int, ...]] = ()  # inputs that are on the CPU, whatever the operator's device is
     metadata_inputs: ClassVar[tuple[int, ...]] = ()  # inputs of which type and shape count alone: on either device
     tiled: ClassVar[bool] = False  # each output pixel needs many of the input: a kernel has at most one such stage
+    scattered: ClassVar[bool] = False  # ... and those of a rectangle are not a rectangle of the input
     on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position

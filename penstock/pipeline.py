@@ -143,7 +143,7 @@ class Pipeline(Serializable):
         self._options.sizes()
         outputs = self._defined()
         check_names(self.nodes)
-        plan = optimize(outputs, [n for n in self.nodes if n.preserve])
+        plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
         self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
 
     def _defined(self) -> list[DataNode]:

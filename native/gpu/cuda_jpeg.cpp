@@ -74,14 +74,14 @@ class Group {
   int64_t bytes() const { return bytes_; }
 
   // Up to where it is known which pictures can be decoded.
-  void decode_scans(JpegStatus* status) {
+  void decode_scans(JpegStatus* status, JpegPicture* there) {
     const device::JpegTable* tables = make_tables();
     divide();
     give_memory(status);
     for (size_t i = 0; i < plans_.size(); i++)
       for (int k = 0; k < plans_[i].table_count; k++) pictures_[i].table[k] = tables + plans_[i].tables[k];
     const size_t bytes = plans_.size() * sizeof(JpegPicture);
-    there_ = static_cast<JpegPicture*>(r_.scratch(bytes));
+    there_ = there ? there : static_cast<JpegPicture*>(r_.scratch(bytes));
     r_.copy_to_device(there_, pictures_, bytes);
     const auto pieces = [](const JpegPlan& p) { return int(p.picture.pieces); };
     constexpr int scan_threads = device::kJpegScanThreads;
@@ -102,6 +102,7 @@ class Group {
   void make_pixels() {
     launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
     launch(kPixels, [](const JpegPlan& p) {
+      if (p.planes) return 0;
       const device::JpegTiles tiles(p.picture);
       return tiles.across * tiles.down;
     }, sizeof(device::JpegPixelsMemory));
@@ -180,11 +181,13 @@ class Group {
         layout.add(p.seam, p.parts);
         layout.add(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
       }
+      MemoryLayout planes;
       for (int k = 0; k < p.components; k++) {
         layout.add(p.component[k].differences, plan.dc[k] / 2);
         layout.add(p.component[k].dc, plan.dc[k] / 2);
-        layout.add(p.component[k].plane, plan.plane[k]);
+        (plan.planes ? planes : layout).add(p.component[k].plane, plan.plane[k]);
       }
+      planes.put(plan.planes);
     }
     layout.put(r_.scratch(size_t(layout.bytes())));
   }
@@ -306,7 +309,8 @@ std::vector<BufferRef> CudaJpeg::copy_files(Device& device, const std::vector<It
 }
 
 std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vector<Item>& items,
-                                                  const std::vector<BufferRef>& blocks, CUstream stream) const {
+                                                  const std::vector<BufferRef>& blocks, CUstream stream,
+                                                  JpegPicture* pictures) const {
   auto flight = std::make_shared<Flight>();
   flight->order_.resize(items.size());
   std::iota(flight->order_.begin(), flight->order_.end(), 0);
@@ -339,7 +343,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       group.add(items[i], copied[i].file, copied[i].index);
     }
     if (finds_memory([&] {
-          group.decode_scans(all + first);
+          group.decode_scans(all + first, pictures ? pictures + first : nullptr);
           if (next == items.size()) r.call([&](CUstream s) { flight->copy_status(device, status, s); });
           group.make_pixels();
           r.run();

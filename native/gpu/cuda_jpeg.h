@@ -11,6 +11,7 @@
 #include "decode/jpeg/header.h"
 #include "decode/jpeg/index.h"
 #include "gpu/device.h"
+#include "kernels/device/jpeg.h"
 
 namespace ps::gpu {
 
@@ -28,7 +29,8 @@ class CudaJpeg {
     const jpeg::ScanIndex* index = nullptr;  // null: none. One that does not fit makes the file refused, never wrong
     int orientation = 1;                     // EXIF
     Window window;                           // of the upright picture
-    void* to = nullptr;                      // its pixels, interleaved and without gaps, in device memory
+    void* to = nullptr;                      // its pixels, interleaved and without gaps, in device memory,
+    bool planes = false;                     // or, of UINT8, its planes of samples: nobody makes pixels here
   };
   // A batch under way.
   class Flight {
@@ -38,6 +40,7 @@ class CudaJpeg {
     const std::vector<int>& refused();
     // How many of the others had an index. After refused().
     int indexed() const { return int(std::count(has_index_.begin(), has_index_.end(), true)); }
+    const std::vector<int>& order() const { return order_; }         // of `pictures`: numbers of the items
 
    private:
     friend class CudaJpeg;
@@ -48,9 +51,11 @@ class CudaJpeg {
     EventRef known_;                         // when it is there
   };
   // Puts the decoding of a batch into the stream, and waits for nothing. Files that lie in one of the blocks, which are
-  // pinned, go over in one copy. Where there is no memory for some, these are refused.
+  // pinned, go over in one copy. Where there is no memory for some, these are refused. `pictures`: where what kernels
+  // know of each item is to outlive the decoding, for those that make pixels of planes.
   std::shared_ptr<Flight> start(Device& device, const std::vector<Item>& items, const std::vector<BufferRef>& blocks,
-                                CUstream stream) const;
+                                CUstream stream, device::JpegPicture* pictures = nullptr) const;
+  std::vector<size_t> room(const std::vector<Item>& items) const;    // bytes of each, for its planes
 
   static const std::vector<std::string>& sources();   // of its kernels, for UINT8
 

@@ -194,6 +194,23 @@ const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item) {
              : nullptr;
 }
 
+std::vector<size_t> CudaJpeg::room(const std::vector<Item>& items) const {
+  std::vector<size_t> all;
+  for (const Item& item : items) {
+    const jpeg::Header& h = *item.header;
+    const Window stored = Orientation(item.orientation).to_stored(item.window, h.width, h.height);
+    size_t bytes = 0;
+    for (int i = 0; item.planes && i < h.components; i++) {
+      jpeg::Plane plane;
+      plane.start(h, i, stored, true, options_.fancy_upsampling);
+      const auto count = [](const jpeg::Range& blocks) { return size_t(blocks.end - blocks.begin); };
+      bytes += (count(plane.block_columns) * count(plane.block_rows) * 64 + 255) / 256 * 256;
+    }
+    all.push_back(bytes);
+  }
+  return all;
+}
+
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
   const jpeg::Header& h = *item.header;
   JpegPlan plan;
@@ -221,7 +238,9 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.stored_width = int32_t(stored.width()), p.stored_height = int32_t(stored.height());
   p.swap = orientation.swap, p.flip_x = orientation.flip_x, p.flip_y = orientation.flip_y;
   p.ycc = h.ycc, p.bgr = type == ImageType::bgr, p.studio = type == ImageType::ycbcr;
-  if (options.dtype == DType::u8) {
+  if (item.planes) {
+    plan.planes = static_cast<uint8_t*>(item.to);
+  } else if (options.dtype == DType::u8) {
     p.out = static_cast<uint8_t*>(item.to);
   } else {
     p.converted = item.to;

@@ -27,6 +27,7 @@ struct JpegPlan {
   int table_count = 0;
   int64_t coefficients = 0;                  // bytes
   int64_t dc[3] = {}, plane[3] = {};         // bytes
+  uint8_t* planes = nullptr;                 // where these are to be, if not among all the rest
   int64_t data = 0;                          // bytes, with what may be read behind them
   int64_t pixels = 0;                        // bytes, where they are converted to another type
   int tiles = 0;                             // of 8x8 blocks

@@ -50,8 +50,18 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
   return info;
 }
 
-void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&)>& sample,
-                          const DecodeOnCpu& decode) const {
+std::vector<DecodedSample> MixedDecoder::samples(const Recorder& r, const SampleOf& sample) const {
+  std::vector<DecodedSample> all(static_cast<size_t>(r.size()));
+  for (int i = 0; cuda_ && load_ > 0 && i < r.size(); i++) {
+    const Sample s = sample(r[i]);
+    all[size_t(i)] = {s.share.by == By::cuda, Orientation(options_.orientation(s.info)).swap, {}};
+  }
+  return all;
+}
+
+void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode,
+                          const DecodedInput* input) const {
+  const auto views = input ? std::make_shared<DecodedViews>(r, *input) : nullptr;
   const By engine = cuda_ ? By::cuda : By::nvjpeg;
   int64_t possible = 0;                            // bytes of JPEG files: what decoding takes goes by that
   for (int i = 0; i < r.size(); i++)
@@ -66,7 +76,7 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
   std::vector<Context> rest;
   size_t bytes = 0, files = 0;                     // of the rest: pictures and files
   for (int i = 0; i < r.size(); i++) {
-    const Context& c = r[i];
+    const Context& c = views ? views->context(i) : r[i];
     const Sample s = sample(c);
     const bool jpeg = s.share.by == engine;
     const double size = double(c.in(0).bytes());
@@ -82,6 +92,7 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
       if (cuda_) {
         cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, s.share.index,
                         options_.orientation(s.info), s.window, c.out(0).data});
+        if (views) cuda.back().planes = input->samples[size_t(i)].planes;
         of_cuda.push_back(c);
       } else {
         jpegs.contexts.push_back(c);
@@ -89,7 +100,11 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
       }
     }
   }
-  if (!cuda.empty()) record_cuda(r, std::move(cuda), std::move(of_cuda), decode);
+  if (views) {
+    views->give_memory(r, of_cuda, cuda_->room(cuda));
+    for (size_t k = 0; k < cuda.size(); k++) cuda[k].to = of_cuda[k].out(0).as<uint8_t>();
+  }
+  if (!cuda.empty()) record_cuda(r, std::move(cuda), std::move(of_cuda), decode, views);
   if (!jpegs.contexts.empty())
     r.call_early([this, device = &r.device(), jpegs = std::move(jpegs), decode](CUstream s) {
       decode_jpegs(*device, jpegs, decode, s);
@@ -99,6 +114,7 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
       codec_.decode(*device, others, s);
       for (const CodecPictures::Item& i : others) counts_.add(By::nvimagecodec, 1, i.context.in(0).bytes());
     });
+  if (views) r.call([views](CUstream s) { views->copy(s); });
   if (rest.empty()) return;
   r.call([this, n = rest.size(), files](CUstream) { counts_.add(By::cpu, int64_t(n), files); });
   auto* at = static_cast<uint8_t*>(r.pinned(bytes));
@@ -116,13 +132,15 @@ void MixedDecoder::record(Recorder& r, const std::function<Sample(const Context&
 // In two steps: while the second one of a batch waits to hear which files are for the CPU, the first one of the next
 // batch keeps the GPU at work.
 void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
-                               const DecodeOnCpu& decode) const {
+                               const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const {
   const auto flight = std::make_shared<Flight>();
-  r.call_early([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight](CUstream s) {
-    *flight = cuda_->start(*device, items, blocks, s);
-  });
-  r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight](CUstream s) {
-    finish(By::cuda, *device, contexts, (*flight)->refused(), decode, s);
+  const auto pictures = views ? views->pictures() : nullptr;
+  r.call_early([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight,
+                pictures](CUstream s) { *flight = cuda_->start(*device, items, blocks, s, pictures); });
+  r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
+    const std::vector<int>& refused = (*flight)->refused();
+    if (views) views->set_planes((*flight)->order(), refused);
+    finish(By::cuda, *device, contexts, refused, decode, s);
     counts_.indexed += (*flight)->indexed();
   });
 }

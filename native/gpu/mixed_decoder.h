@@ -12,6 +12,8 @@
 #include "gpu/codec_pictures.h"
 #include "gpu/cuda_jpeg.h"
 #include "gpu/decode_counts.h"
+#include "gpu/decoded_input.h"
+#include "gpu/decoded_views.h"
 #include "gpu/recorder.h"
 #include "gpu/refused_files.h"
 #include "gpu/shared_jpeg.h"
@@ -34,14 +36,18 @@ class MixedDecoder {
   };
   struct Sample {
     const ImageInfo& info;
-    Window window;                  // of the upright picture
+    Window window;                  // of the upright picture: what is wanted of it
     Share& share;
   };
   // In setup(): what the file is, and who could decode it. Throws as ps::peek() does.
   ImageInfo peek(const Context& c, Share& share) const;
 
-  // Decides who decodes what. `decode` is for files that the GPU refuses after all.
-  void record(Recorder& r, const std::function<Sample(const Context&)>& sample, const DecodeOnCpu& decode) const;
+  using SampleOf = std::function<Sample(const Context&)>;
+  // Decides who decodes what. `decode` is for files that the GPU refuses after all. `input`: a chain reads the pictures
+  // where they are left, and the outputs have no memory.
+  void record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode, const DecodedInput* input = nullptr) const;
+  // Of a batch: which of them our kernels may decode.
+  std::vector<DecodedSample> samples(const Recorder& r, const SampleOf& sample) const;
   const DecodeCounts& counts() const { return counts_; }
 
  private:
@@ -51,7 +57,7 @@ class MixedDecoder {
   };
   using Flight = std::shared_ptr<CudaJpeg::Flight>;
   void record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
-                   const DecodeOnCpu& decode) const;
+                   const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const;
   void decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const;
   // Of the files that an engine was given it has refused some.
   void finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,

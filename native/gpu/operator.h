@@ -6,6 +6,7 @@
 
 #include "core/operator.h"
 #include "gpu/decode_counts.h"
+#include "gpu/decoded_input.h"
 #include "gpu/recorder.h"
 
 namespace ps {
@@ -51,11 +52,24 @@ class StageOperator : public GpuOperator {
   virtual void record_alone(gpu::Recorder& r) const = 0;
   // Whether each of its pixels needs just one of its input's: the same, or the one that the functor's region() tells.
   virtual bool one_to_one() const { return false; }
+  // What its output's pixels in a window need of the input; by default, if they are not one to one, all of it.
+  virtual Window needed(const Context& c, const Window& output) const;
+  // How many columns and rows of the input any so many of the output's need, of stages that are one to one or tiled.
+  virtual Extent tile_input(const Context& c, const Extent& output) const { return (void)c, output; }
   // Outputs besides the first.
   virtual void record_others(gpu::Recorder& r) const { (void)r; }
   // Of a stage with Functor::tiled: bytes of shared memory for tiles of device::kTile columns and so many rows.
   virtual int64_t tile_bytes(const Context& c, int rows) const { (void)c, (void)rows; return 0; }
   void record(gpu::Recorder& r) const final;
+};
+
+// A decoder, into whose place a chain of stages may put its own kernel.
+class PictureDecoder : public GpuOperator {
+ public:
+  // Which of the recorder's samples are likely to be left as planes.
+  virtual std::vector<gpu::DecodedSample> samples(const gpu::Recorder& r) const = 0;
+  // Instead of record(): no output has memory.
+  virtual void record_views(gpu::Recorder& r, const gpu::DecodedInput& input) const = 0;
 };
 
 }  // namespace ps

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/operator.h"
+#include "gpu/decoded_input.h"
 #include "gpu/kernel.h"
 #include "kernels/device/elements.h"
 
@@ -36,8 +37,10 @@ class Recorder {
   // number of elements. The functor's source must be the same for all samples.
   void elements(const Functor& functor, const std::function<int64_t(const Context&, void*)>& fill);
   // One kernel for a chain of stages, from the first one's input to the last one's output; contexts[k][i] is that of
-  // stage k and sample i. Returns false, having recorded nothing, if a sample does not fit.
-  bool chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts);
+  // stage k and sample i. Returns false, having recorded nothing, if a sample does not fit. `decoded`: the input is
+  // nowhere else; tells what is needed of it.
+  bool chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
+             DecodedInput* decoded = nullptr);
   // Any kernel: blocks[i] is how many blocks work on sample i; its job lies at jobs + i * stride (a multiple of 16).
   void launch(const std::string& source, const std::vector<int>& blocks, const std::vector<uint8_t>& jobs,
               size_t stride, int threads, int shared_bytes = 0);

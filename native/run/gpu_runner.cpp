@@ -79,35 +79,55 @@ void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
 }
 
 void GpuRunner::record_group(Batch& b, const Group& g) {
+  std::vector<int> nodes = g.nodes;
+  if (nodes.size() > 1 && dynamic_cast<const PictureDecoder*>(plan_.nodes[size_t(nodes[0])].op.get())) {
+    if (record_chain(b, nodes, true)) return;
+    record_alone(b, nodes[0]);
+    nodes.erase(nodes.begin());
+  }
+  if (nodes.size() > 1 && record_chain(b, nodes, false)) return;
+  for (int n : nodes) record_alone(b, n);
+}
+
+// One kernel for all nodes, the first of which may be a decoder. False, with nothing recorded, if they do not fit.
+bool GpuRunner::record_chain(Batch& b, const std::vector<int>& nodes, bool decoded) {
   gpu::Recorder& r = *b.gpu.recorder;
-  if (g.nodes.size() > 1) {
-    std::vector<const StageOperator*> stages;
-    std::vector<std::vector<Context>> all;
-    for (int n : g.nodes) {
-      const auto* stage = dynamic_cast<const StageOperator*>(plan_.nodes[size_t(n)].op.get());
-      if (!stage) break;
-      stages.push_back(stage);
-      all.push_back(contexts(b, n));
-    }
-    if (stages.size() == g.nodes.size()) {
-      r.begin(g.nodes.back(), all.back(), false);
-      give_memory(b, plan_.nodes[size_t(g.nodes.back())], false);
-      if (r.chain(stages, all)) return stages.back()->record_others(r);
-    }
+  std::vector<const StageOperator*> stages;
+  for (size_t k = decoded; k < nodes.size(); k++) {
+    stages.push_back(dynamic_cast<const StageOperator*>(plan_.nodes[size_t(nodes[k])].op.get()));
+    if (!stages.back()) return false;
   }
-  for (int n : g.nodes) {
-    const Node& node = plan_.nodes[size_t(n)];
-    if (node.alias) {
-      b.follow(node);
-      continue;
-    }
-    const auto& op = dynamic_cast<const GpuOperator&>(*node.op);
-    const auto on_gpu = [&](int v) { return plan_.values[size_t(v)].gpu; };
-    const bool front = std::none_of(node.inputs.begin(), node.inputs.end(), on_gpu);
-    r.begin(n, contexts(b, n), front);
-    give_memory(b, node, front);
-    op.record(r);
+  const auto* decoder = decoded ? dynamic_cast<const PictureDecoder*>(plan_.nodes[size_t(nodes[0])].op.get()) : nullptr;
+  gpu::DecodedInput input;
+  if (decoder) {
+    r.begin(nodes[0], contexts(b, nodes[0]), true);
+    input.samples = decoder->samples(r);
+    const auto planes = [](const gpu::DecodedSample& s) { return s.planes; };
+    if (std::none_of(input.samples.begin(), input.samples.end(), planes)) return false;
+    input.views = static_cast<device::DecodedView*>(r.scratch(input.samples.size() * sizeof *input.views));
   }
+  std::vector<std::vector<Context>> all;
+  for (size_t k = decoded; k < nodes.size(); k++) all.push_back(contexts(b, nodes[k]));
+  r.begin(nodes.back(), all.back(), false);
+  give_memory(b, plan_.nodes[size_t(nodes.back())], false);
+  if (!r.chain(stages, all, decoder ? &input : nullptr)) return false;
+  stages.back()->record_others(r);
+  if (!decoder) return true;
+  r.begin(nodes[0], contexts(b, nodes[0]), true);
+  decoder->record_views(r, input);
+  return true;
+}
+
+void GpuRunner::record_alone(Batch& b, int n) {
+  gpu::Recorder& r = *b.gpu.recorder;
+  const Node& node = plan_.nodes[size_t(n)];
+  if (node.alias) return b.follow(node);
+  const auto& op = dynamic_cast<const GpuOperator&>(*node.op);
+  const auto on_gpu = [&](int v) { return plan_.values[size_t(v)].gpu; };
+  const bool front = std::none_of(node.inputs.begin(), node.inputs.end(), on_gpu);
+  r.begin(n, contexts(b, n), front);
+  give_memory(b, node, front);
+  op.record(r);
 }
 
 // Nothing of it has been enqueued.
@@ -138,8 +158,9 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
     b.gpu = {};
     b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, compute_);
     if (b.shared) b.gpu.recorder->set_file_blocks(b.shared->blocks());
-    b.gpu.in.reserve(2 * in * size_t(b.size));         // twice: a chain that does not fit is recorded again
-    b.gpu.out.reserve(2 * out * size_t(b.size));
+    // What does not fit is recorded again: behind a decoder, and then alone.
+    b.gpu.in.reserve(3 * in * size_t(b.size));
+    b.gpu.out.reserve(3 * out * size_t(b.size));
     for (const Group& g : s.groups) {
       node = g.nodes.back();
       record_group(b, g);

@@ -37,6 +37,8 @@ class GpuRunner {
   void give_memory(Batch& b, const Node& node, bool front);
   void take_memory_back(Batch& b, const Segment& s) const;
   void record_group(Batch& b, const Group& g);
+  bool record_chain(Batch& b, const std::vector<int>& nodes, bool decoded);
+  void record_alone(Batch& b, int node);
 
   const Plan& plan_;
   gpu::DeviceRef device_;

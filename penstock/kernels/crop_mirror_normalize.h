@@ -125,6 +125,11 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
       std::memcpy(f.fills + i * element, fill_bytes_.data() + (i < fill_.size() ? i : 0) * element, element);
   }
 
+  Window needed(const Context& c, const Window& output) const override {
+    const Params& p = c.param<Params>();
+    return needed_of_window(p.region, c.in(0), p.mirror, false, output);
+  }
+
   void record_alone(gpu::Recorder& r) const override {
     if (!r.size()) return;
     std::vector<float> table;                        // of all samples: means, scales, shifts

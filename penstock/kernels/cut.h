@@ -62,6 +62,10 @@ class Cut : public RowOperator, public StageOperator {
     fill_window(c.param<Region>(), c.in(0), false, false, functor);
   }
 
+  Window needed(const Context& c, const Window& output) const override {
+    return needed_of_window(c.param<Region>(), c.in(0), false, false, output);
+  }
+
   void record_alone(gpu::Recorder& r) const override {
     if (!r.size()) return;
     const DType to = r[0].out(0).dtype;

@@ -56,6 +56,10 @@ class Flip : public RowOperator, public StageOperator {
     const Axes& flip = c.param<Axes>();
     fill_window(Region::whole(c.in(0).shape), c.in(0), flip.width, flip.height, functor);
   }
+  Window needed(const Context& c, const Window& output) const override {
+    const Axes& flip = c.param<Axes>();
+    return needed_of_window(Region::whole(c.in(0).shape), c.in(0), flip.width, flip.height, output);
+  }
   void record_alone(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
 
   size_t params_size() const override { return sizeof(Axes); }

@@ -20,7 +20,7 @@ inline void check_file(const Tensor& file) {
          " of shape " + to_string(file.shape));
 }
 
-class ImageSource : public SourceOperator, public GpuOperator {
+class ImageSource : public SourceOperator, public PictureDecoder {
  public:
   explicit ImageSource(const Spec& s) {
     options_.type = ImageType(s.integer("output_type"));
@@ -48,6 +48,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
     const RowFormat whole = output_format(p.info, options_);
     p.window = window(c, whole.width, whole.height);
     check_window(p.window, whole);
+    p.shown = p.window;
     Tensor& out = c.out(0);
     out.dtype = whole.dtype;
     out.shape = {p.window.height(), p.window.width(), whole.channels};
@@ -55,10 +56,17 @@ class ImageSource : public SourceOperator, public GpuOperator {
   }
 
   void record(gpu::Recorder& r) const override {
-    mixed_->record(r, [](const Context& c) {
-      Params& p = c.param<Params>();
-      return gpu::MixedDecoder::Sample{p.info, p.window, p.share};
-    }, [this](const Context& c, uint8_t* to) { decode_to(c, to); });
+    for (int i = 0; i < r.size(); i++) r[i].param<Params>().shown = r[i].param<Params>().window;
+    mixed_->record(r, sample, [this](const Context& c, uint8_t* to) { decode_to(c, to); });
+  }
+  std::vector<gpu::DecodedSample> samples(const gpu::Recorder& r) const override { return mixed_->samples(r, sample); }
+  void record_views(gpu::Recorder& r, const gpu::DecodedInput& input) const override {
+    for (int i = 0; i < r.size(); i++) {
+      Params& p = r[i].param<Params>();
+      const Window &needed = input.samples[size_t(i)].needed, &w = p.window;
+      p.shown = {w.x0 + needed.x0, w.y0 + needed.y0, w.x0 + needed.x1, w.y0 + needed.y1};
+    }
+    mixed_->record(r, sample, [this](const Context& c, uint8_t* to) { decode_to(c, to); }, &input);
   }
   bool has_host_part() const override { return true; }
   void run_host(const Context& c) const override {
@@ -68,7 +76,7 @@ class ImageSource : public SourceOperator, public GpuOperator {
 
   void produce(const Context& c, const Window& wanted, RowSink& sink) const override {
     const Params& p = c.param<Params>();
-    const Window& w = p.window;
+    const Window& w = p.shown;
     ShiftedRows shifted(sink, w.y0);
     c.st<Worker>().decoder.decode(c.in(0).as<uint8_t>(), c.in(0).bytes(), p.info, options_,
                                   {w.x0 + wanted.x0, w.y0 + wanted.y0, w.x0 + wanted.x1, w.y0 + wanted.y1}, shifted);
@@ -81,12 +89,16 @@ class ImageSource : public SourceOperator, public GpuOperator {
  private:
   struct Params {
     ImageInfo info;
-    Window window;
+    Window window, shown;                       // the output's; the part of it that is made
     gpu::MixedDecoder::Share share;
   };
   struct Worker : State {
     ImageDecoder decoder;
   };
+  static gpu::MixedDecoder::Sample sample(const Context& c) {
+    Params& p = c.param<Params>();
+    return {p.info, p.shown, p.share};
+  }
   static void check_window(const Window& w, const RowFormat& whole) {
     if (w.x0 >= 0 && w.y0 >= 0 && w.x1 <= whole.width && w.y1 <= whole.height && w.width() > 0 && w.height() > 0) return;
     auto range = [](int64_t a, int64_t b) { return std::to_string(a) + ".." + std::to_string(b); };
@@ -97,6 +109,8 @@ class ImageSource : public SourceOperator, public GpuOperator {
 
   void decode_to(const Context& c, uint8_t* to) const {
     Tensor picture = c.out(0);
+    const Window& shown = c.param<Params>().shown;
+    picture.shape[0] = shown.height(), picture.shape[1] = shown.width();
     picture.data = to;
     Tensor* outputs[] = {&picture};
     Context there = c;

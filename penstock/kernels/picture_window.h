@@ -33,4 +33,12 @@ inline void fill_window(const Region& r, const Tensor& in, bool back_x, bool bac
       back_x ? -1 : 1, back_y ? -1 : 1};
 }
 
+// What fill_window() has such a stage ask for.
+inline Window needed_of_window(const Region& r, const Tensor& in, bool back_x, bool back_y, const Window& output) {
+  device::WindowStage<uint8_t> stage;
+  fill_window(r, in, back_x, back_y, &stage);
+  const device::Rect from = stage.region({int(output.x0), int(output.y0), int(output.x1), int(output.y1)});
+  return {from.x0, from.y0, from.x1, from.y1};
+}
+
 }  // namespace ps

@@ -115,10 +115,27 @@ class ResampleOperator : public RowOperator, public StageOperator {
     *static_cast<device::ResampleFields*>(functor) = fields(c);
   }
 
-  int64_t tile_bytes(const Context& c, int step) const override {
+  Extent tile_input(const Context& c, const Extent& output) const override {
     const device::ResampleFields f = fields(c);
-    const double columns = std::ceil((device::kTile - 1) * std::abs(double(f.x.scale))) + f.x.window + 1;
-    return device::resample_bytes(f, int64_t(std::min(columns, double(f.x.in))), step);
+    const auto reach = [](const device::ResampledAxis& axis, int64_t pixels) {
+      const double all = std::ceil(double(pixels - 1) * std::abs(double(axis.scale))) + axis.window + 1;
+      return int64_t(std::min(all, double(axis.in)));
+    };
+    return {reach(f.x, output.width), reach(f.y, output.height)};
+  }
+  int64_t tile_bytes(const Context& c, int step) const override {
+    return device::resample_bytes(fields(c), tile_input(c, {device::kTile, step}).width, step);
+  }
+  Window needed(const Context& c, const Window& output) const override {
+    const device::ResampleFields f = fields(c);
+    const auto reach = [](const device::ResampledAxis& axis, int64_t begin, int64_t end, int64_t& from, int64_t& to) {
+      const device::AxisTaps first(axis, int(begin)), last(axis, int(end - 1));
+      from = std::min(first.begin, last.begin), to = std::max(first.end, last.end) + 1;
+    };
+    Window input;
+    reach(f.x, output.x0, output.x1, input.x0, input.x1);
+    reach(f.y, output.y0, output.y1, input.y0, input.y1);
+    return input;
   }
 
   // Volumes: rows, columns and slices in turn, by way of floats.

@@ -86,6 +86,9 @@ class Subscript : public RowOperator, public StageOperator {
   void fill_stage(const Context& c, void* functor) const override {
     fill_window(*region(c), c.in(0), false, false, functor);
   }
+  Window needed(const Context& c, const Window& output) const override {
+    return needed_of_window(*region(c), c.in(0), false, false, output);
+  }
   void record_alone(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
 
   size_t params_size() const override { return sizeof(Mapping); }

@@ -26,6 +26,8 @@ def explain(plan: Plan, notes: Mapping[OpNode, Sequence[str]]) -> str:
         for group in late:
             if len(group) > 1:
                 pass_of = "kernel" if segment.where is Where.GPU else "pass over rows"
+                if group[0] in plan.planes:
+                    pass_of += ", from the JPEG decoder's planes of samples on"
                 lines.append(f"  in one {pass_of}: " + " → ".join(_name(n) for n in group))
             else:
                 lines.append("  " + _name(group[0]))

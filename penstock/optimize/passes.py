@@ -77,7 +77,7 @@ def _turn_after(data: DataNode, turn: int) -> int:
 
 def fuse(plan: Plan) -> None:
     """Joins decode → sampler → pixel → store chains: on the CPU into one pass over rows that stays in cache, on the GPU
-    into one kernel that reads each picture once.
+    into one kernel that reads each picture once, or makes it of what the JPEG decoder leaves.
 
     Crops need no pass of their own: in a row pipeline each stage asks the one above only for the rows and columns
     that it needs, up to the decoder; in a kernel each pixel asks for the pixels that it needs.
@@ -85,7 +85,6 @@ def fuse(plan: Plan) -> None:
     lower = {Contract.SAMPLER, Contract.PIXEL, Contract.STORE}
     for segment in plan.segments:
         on_gpu = segment.where is Where.GPU
-        upper = {Contract.SAMPLER, Contract.PIXEL} if on_gpu else {Contract.SOURCE, Contract.SAMPLER, Contract.PIXEL}
         group_of = {group[-1]: group for group in segment.groups}
         for group in list(segment.groups):
             node = group[0]
@@ -95,10 +94,11 @@ def fuse(plan: Plan) -> None:
             joined = group_of.get(above)
             if (
                 joined is None
-                or above.op.contract not in upper
+                or not _feeds(plan, above, on_gpu)
                 or above in plan.early
                 or not _only_reader(plan, above, node)
                 or (on_gpu and node.op.tiled and not _cheap(joined))
+                or (on_gpu and node.op.scattered and joined[0] in plan.planes)
             ):
                 continue
             joined.append(node)
@@ -109,9 +109,16 @@ def fuse(plan: Plan) -> None:
         segment.groups.sort(key=lambda g: g[-1].number)
 
 
+def _feeds(plan: Plan, above: OpNode, on_gpu: bool) -> bool:
+    """Whether what this node makes need not lie in memory."""
+    if on_gpu and above.op.contract is Contract.SOURCE:
+        return above in plan.planes
+    return above.op.contract in {Contract.SOURCE, Contract.SAMPLER, Contract.PIXEL}
+
+
 def _cheap(group: list[OpNode]) -> bool:
     """Whether a kernel may ask for the same pixels of this chain many times over."""
-    return all(n.op.contract is Contract.SAMPLER and not n.op.tiled for n in group)
+    return all(n.op.contract in {Contract.SOURCE, Contract.SAMPLER} and not n.op.tiled for n in group)
 
 
 def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
@@ -127,10 +134,16 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
 PASSES: list[Callable[[Plan], None]] = [find_early, cut_segments, fuse]
 
 
-def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:
-    """The plan for these outputs. ``PENSTOCK_FUSE=0`` leaves out fusion, for comparison."""
+def optimize(
+    outputs: list[DataNode], preserved: list[OpNode], leaves_planes: Callable[[OpNode], bool] = lambda node: False
+) -> Plan:
+    """The plan for these outputs. ``PENSTOCK_FUSE=0`` leaves out fusion, for comparison.
+
+    ``leaves_planes`` tells of decoders on the GPU whether a kernel may finish their pictures.
+    """
     plan = Plan(outputs)
     reach(plan, preserved)
+    plan.planes = {node for node in plan.nodes if leaves_planes(node)}
     fusing = os.environ.get("PENSTOCK_FUSE", "1") != "0"
     for one in PASSES:
         if fusing or one is not fuse:

@@ -33,6 +33,7 @@ class Plan:
     nodes: list[OpNode] = field(default_factory=list)  # in topological order, constants among them
     early: set[OpNode] = field(default_factory=set)  # computed while shapes are found
     segments: list[Segment] = field(default_factory=list)
+    planes: set[OpNode] = field(default_factory=set)  # decoders on the GPU whose pictures a kernel may finish
 
     def consumers(self, data: DataNode) -> list[OpNode]:
         """The nodes that read this value, as input or argument."""

@@ -69,6 +69,14 @@ def choose(op: ImageOptions) -> JpegEngine:
     return JpegEngine("hardware", why, load, "hardware")
 
 
+def leaves_planes(node: OpNode) -> bool:
+    """Whether kernels of our own decode JPEG for this node, if any does: another may make the pixels."""
+    try:
+        return node.device == "mixed" and isinstance(node.op, ImageOptions) and choose(node.op).name == "cuda"
+    except ArgumentError:
+        return False  # it is told where it can be said of which operator
+
+
 def _compiler() -> bool:
     """Whether kernels can be compiled."""
     try:

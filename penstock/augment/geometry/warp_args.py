@@ -12,7 +12,7 @@ WARP_TYPES = (types.UINT8, types.INT16, types.INT32, types.FLOAT)
 class WarpArgs(OldDtypeArgs):
     """The size and the type of the output, and what stands between and beyond pixels (kernels/warp_operator.h)."""
 
-    tiled = True
+    tiled = scattered = True
 
     size = arg(
         [],

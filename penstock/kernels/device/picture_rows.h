@@ -31,10 +31,9 @@ template <class T> struct alignas(sizeof(T) * kGroup) Word {
 };
 
 #if !PS_HOST
-// N words of bytes that begin anywhere. Reads the aligned words that they lie in, and no others.
-template <class T, int N> PS_FN void load_words(const T* from, T* to) {
-  const int before = int(reinterpret_cast<uint64_t>(from) % 4), skipped = 8 * before;      // bytes, bits
-  const auto* words = on_gpu(reinterpret_cast<const uint32_t*>(from - before));
+// N words of bytes that begin so many bytes behind the first of these words. Reads no others than they lie in.
+template <class T, int N> PS_FN void unpack_words(const uint32_t* words, int before, T* to) {
+  const int skipped = 8 * before;      // bits
   uint32_t word = words[0];
   PS_UNROLL
   for (int i = 0; i < N; i++) {
@@ -45,6 +44,10 @@ template <class T, int N> PS_FN void load_words(const T* from, T* to) {
     for (int k = 0; k < 4; k++) to[4 * i + k] = T(four >> (8 * k) & 255);
     word = next;
   }
+}
+template <class T, int N> PS_FN void load_words(const T* from, T* to) {
+  const int before = int(reinterpret_cast<uint64_t>(from) % 4);
+  unpack_words<T, N>(on_gpu(reinterpret_cast<const uint32_t*>(from - before)), before, to);
 }
 
 // Pixels x to x + 3 of row y.

@@ -65,6 +65,7 @@ template <class In, class Out> struct Resample : ResampleFields {
 struct ResampleTables {
   int32_t first_x[kTile], taps_x[kTile], first_y[kTile], taps_y[kTile];
   int32_t begin[2], end[2];            // columns of the input that the first x needs, and the last one
+  int32_t begin_y[kTile], end_y[kTile];      // rows of the input that each y needs
 };
 
 // Bytes of shared memory for tiles whose rows need so many columns of the input, `step` rows at a time.
@@ -100,21 +101,29 @@ template <class Up, class In, class Out> struct Chain<Up, TiledResample<In, Out>
       (down ? t.taps_y : t.taps_x)[k] = n;
       if (!down && (k == 0 || k == count - 1)) t.begin[k != 0] = taps.begin, t.end[k != 0] = taps.end + 1;
       if (!down && count == 1) t.begin[1] = taps.begin, t.end[1] = taps.end + 1;
+      if (down) t.begin_y[k] = taps.begin, t.end_y[k] = taps.end + 1;
       set_weights(taps, n, k, down);
     }
   }
 
   PS_FN void load(const Rect& r) {
+    const ResampleTables& t = tables();
+    const int y = r.y0 - all.y0, last = r.y1 - 1 - all.y0;
+    column = min(t.begin[0], t.begin[1]);
+    const int columns = max(t.end[0], t.end[1]) - column;
+    if constexpr (Up::kTiled) {
+      up.load({column, min(t.begin_y[y], t.begin_y[last]), column + columns, max(t.end_y[y], t.end_y[last])});
+      sync();
+    }
     if (f.copies) return;
     part = r;
-    const ResampleTables& t = tables();
-    column = min(t.begin[0], t.begin[1]);
-    const int columns = max(t.end[0], t.end[1]) - column, y = r.y0 - all.y0;
     const RowTaps taps{t.first_y + y, t.taps_y + y, weights_y() + y};
-    const RowBlender blender{column, columns, r.y1 - r.y0, pixel(), f.y.in, f.whole != 0};
-    skipped = blender.skipped(up);
-    pitch = (skipped + columns * pixel() + kWord - 1) / kWord * kWord;
-    blender.run(up, taps, rows(), pitch);
+    with_bytes(up, [&](const auto& from, int first) {
+      const RowBlender blender{column - first, columns, r.y1 - r.y0, pixel(), f.y.in, f.whole != 0};
+      skipped = blender.skipped(from);
+      pitch = (skipped + columns * pixel() + kWord - 1) / kWord * kWord;
+      blender.run(from, taps, rows(), pitch);
+    });
   }
 
   PS_FN Vec<Out, kChannels> at(int x, int y, int c) const {

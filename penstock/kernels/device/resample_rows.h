@@ -50,6 +50,16 @@ template <> struct ByteRow<false> {
   }
 };
 
+// Bytes in shared memory, each row of which begins at a word.
+template <int N> struct SharedBytes {
+  const unsigned char* data;
+  int pitch;
+  static constexpr int kChannels = N;
+};
+
+// Calls f(source, column) for what a chain reads, which begins with that column of the picture.
+template <class Up, class F> PS_FN void with_bytes(const Up& up, F f) { f(up, 0); }
+
 // So many columns of the input, from the first one on, make so many rows of `pixel` elements for each column.
 struct RowBlender {
   int column, columns, rows, pixel, height;    // height: of the input
@@ -58,6 +68,7 @@ struct RowBlender {
   // How many elements come before the first column's, in each row: those of bytes begin where words do.
   template <class Up> PS_FN int skipped(const Up&) const { return 0; }
   template <int N> PS_FN int skipped(const Source<uint8_t, N, true>&) const { return column * N % kWord; }
+  template <int N> PS_FN int skipped(const SharedBytes<N>&) const { return column * N % kWord; }
 
   // Any chain of stages: pixel by pixel.
   template <class Up> PS_FN void run(const Up& up, const RowTaps& taps, float* out, int pitch) const {
@@ -80,6 +91,10 @@ struct RowBlender {
         }
       }
     });
+  }
+
+  template <int N> PS_FN void run(const SharedBytes<N>& up, const RowTaps& taps, float* out, int pitch) const {
+    blend_bytes<true>(up.data + column * N / kWord * kWord, nullptr, up.pitch, taps, out, pitch);
   }
 
   // Bytes in memory.
