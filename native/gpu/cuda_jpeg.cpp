@@ -292,12 +292,13 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
     return flight;
   }
   auto* all = reinterpret_cast<JpegStatus*>(status->data());
+  int64_t at_a_time = memory_;
   for (size_t next = 0; next < items.size();) {
     Recorder r(&device, stream, stream, stream);
     r.begin(-1, {}, false);
     Group group(r, options_);
     const size_t first = next;
-    for (; next < items.size() && (next == first || group.bytes() < memory_); next++)
+    for (; next < items.size() && (next == first || group.bytes() < at_a_time); next++)
       group.add(items[size_t(flight->order_[next])], files[size_t(flight->order_[next])]);
     if (finds_memory([&] {
           group.decode_scans(all + first);
@@ -309,9 +310,14 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
       for (const BufferRef& m : {status, memory}) m->add_fence(done);
     } else {
-      check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0,
-                                     (next - first) * sizeof(JpegStatus), stream), "cuMemsetD8Async");   // not complete
       flight->known_.reset();
+      if (next - first > 1) {                      // once more, in smaller groups
+        at_a_time = group.bytes() / 2;
+        next = first;
+      } else {                                     // the scan is said not to be complete
+        check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0, sizeof(JpegStatus), stream),
+              "cuMemsetD8Async");
+      }
     }
   }
   if (!flight->known_) flight->copy_status(device, status, stream);
