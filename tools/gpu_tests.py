@@ -31,6 +31,7 @@ SANITIZED = [
     "tests/decode/test_mixed.py",
     "tests/decode/test_nvimagecodec.py",
     "tests/decode/test_cuda_jpeg.py",
+    "tests/decode/test_cuda_jpeg_odd.py",
     "tests/gpu/test_jpeg_corpus.py",
 ]
 # Sanitized kernels are some hundred times slower: fewer JPEG files.
