@@ -31,6 +31,7 @@ SANITIZED = [
     "tests/decode/test_mixed.py",
     "tests/decode/test_nvimagecodec.py",
     "tests/decode/test_cuda_jpeg.py",
+    "tests/decode/test_cuda_jpeg_odd.py",
     "tests/decode/test_jpeg_index_gpu.py",
     "tests/gpu/test_jpeg_corpus.py",
 ]

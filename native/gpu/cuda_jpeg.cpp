@@ -333,12 +333,13 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   for (const Item& i : items) flight->has_index_.push_back(index_of(i) != nullptr);
   memory.push_back(status);
   auto* all = reinterpret_cast<JpegStatus*>(status->data());
+  int64_t at_a_time = memory_;
   for (size_t next = 0; next < items.size();) {
     Recorder r(&device, stream, stream, stream);
     r.begin(-1, {}, false);
     Group group(r, options_);
     const size_t first = next;
-    for (; next < items.size() && (next == first || group.bytes() < memory_); next++) {
+    for (; next < items.size() && (next == first || group.bytes() < at_a_time); next++) {
       const auto i = size_t(flight->order_[next]);
       group.add(items[i], copied[i].file, copied[i].index);
     }
@@ -352,9 +353,14 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
       for (const BufferRef& m : memory) m->add_fence(done);
     } else {
-      check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0,
-                                     (next - first) * sizeof(JpegStatus), stream), "cuMemsetD8Async");   // not complete
       flight->known_.reset();
+      if (next - first > 1) {                      // once more, in smaller groups
+        at_a_time = group.bytes() / 2;
+        next = first;
+      } else {                                     // the scan is said not to be complete
+        check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0, sizeof(JpegStatus), stream),
+              "cuMemsetD8Async");
+      }
     }
   }
   if (!flight->known_) flight->copy_status(device, status, stream);

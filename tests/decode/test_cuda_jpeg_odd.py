@@ -104,6 +104,7 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "components out of order": (changed(FILE, 0xDA, 5, b"\x02\0\x01\x11"), "cpu"),
     "components that there are not": (changed(FILE, 0xDA, 5, b"\x09"), "cpu"),
     "two frames": (with_segment(FILE, 0xC0, FILE[FILE.index(b"\xff\xc0") + 4 :][:15]), "cpu"),
+    "too wide": (changed(FILE, 0xC0, 7, b"\xff\xff"), "cpu"),
     "cut off": (FILE[:MIDDLE], "refused"),
     "cut off, with an end": (FILE[:MIDDLE] + EOI, "refused"),
     "cut off, turned": (TURNED[:-500], "refused"),
