@@ -12,11 +12,12 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bench import machine, operators
 from bench.contest import Contestant, contest, ratio
-from bench.photos import describe, photos
+from bench.photos import describe, index_of, photos
 from bench.report import table
 
 RESULT = Path(__file__).parent / "results" / "cpu.md"
@@ -56,6 +57,21 @@ class Bench:
         yield ""
         rows = list(operators.rows(photos("420", self.count), self.rounds, self.seconds / 10))
         yield from table(["operator", "arguments", "Penstock ms", "DALI ms", "times DALI"], rows)
+
+    def index(self) -> Iterator[str]:
+        yield "Images per second, one thread, with an index of the photographs (`jpeg_index=`) and without. `train`"
+        yield "decodes a random crop, `patch` 224 x 224 pixels at a random place."
+        yield ""
+        rows = []
+        for name in ("420", "12mp"):
+            root = photos(name, self.count)
+            for work in ("train", "patch"):
+                without = Contestant("penstock", work, root, 1, batch=32)
+                with_index = replace(without, index=str(index_of(root)), rates=[])
+                contest([with_index, without], self.rounds, self.seconds)
+                rates = (f"{c.rate:.0f} ({c.spread})" for c in (with_index, without))
+                rows.append([name, work, *rates, f"{ratio(with_index, without):.2f}"])
+        yield from table(["set", "work", "with an index", "without", "times"], rows)
 
     def scaling(self) -> Iterator[str]:
         rows = []
@@ -115,7 +131,7 @@ class Bench:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench cpu")
     parser.add_argument(
-        "sections", nargs="*", help="some of: rates operators scaling busy imports memory growth (default: all)"
+        "sections", nargs="*", help="some of: rates operators index scaling busy imports memory growth (default: all)"
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
     parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
@@ -126,6 +142,7 @@ def main() -> None:
     sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
         "rates": ("Rates", bench.rates),
         "operators": ("Operators", bench.operators),
+        "index": ("With an index of JPEG files", bench.index),
         "scaling": ("From one thread to two", bench.scaling),
         "busy": ("A busy main thread", bench.busy),
         "imports": ("Import time", bench.imports),

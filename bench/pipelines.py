@@ -51,6 +51,10 @@ def make(
     def decode(jpegs: Any) -> Any:
         return fn.decoders.image(jpegs, **decoder)
 
+    def patch(jpegs: Any) -> Any:
+        place = {f"crop_pos_{axis}": fn.random.uniform(range=(0.0, 1.0)) for axis in "xy"}
+        return fn.decoders.image_crop(jpegs, crop=(224, 224), **place, **decoder)
+
     def read(jpegs: Any) -> Any:
         return jpegs
 
@@ -58,7 +62,7 @@ def make(
         return jpegs.gpu()
 
     works: dict[str, Callable[[Any], Any]] = {
-        f.__name__: f for f in (train, random_resized_crop, val, decode, read, read_gpu)
+        f.__name__: f for f in (train, random_resized_crop, val, decode, patch, read, read_gpu)
     }
 
     @module.pipeline_def(  # type: ignore[untyped-decorator]

@@ -137,11 +137,12 @@ PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
 
 /* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
- * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is written
- * (Indexed in decode/jpeg/index_writer.h). There is no index before it is finished. Null: it failed. */
+ * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is
+ * written (Indexed in decode/jpeg/index_writer.h). There is no index before it is finished. Null: it failed. */
 PS_API ps_jpeg_index* ps_jpeg_index_create(const char* path);
-PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n, int32_t* became); /* waits */
-PS_API int ps_jpeg_index_finish(ps_jpeg_index*);                                                               /* waits */
+/* Both wait. */
+PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n, int32_t* became);
+PS_API int ps_jpeg_index_finish(ps_jpeg_index*);
 PS_API void ps_jpeg_index_destroy(ps_jpeg_index*);
 
 /* GPUs. */

@@ -78,7 +78,7 @@ def arithmetic(folder: Path) -> None:
 
 
 def decoders(folder: Path) -> None:
-    write_folder(folder / "photographs", 2, Style())
+    list(write_folder(folder / "photographs", 2, Style()))
 
     def make() -> DataNode:
         files, _ = fn.readers.file(file_root=str(folder / "photographs"))

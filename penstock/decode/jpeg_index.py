@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import secrets
 import tarfile
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -95,17 +95,12 @@ def build_index(
     """
     names = [os.fspath(path) for path in paths]
     target = _target(names, output)
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(descriptor)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        report = _write(names, unfinished, {str(target), unfinished}, progress)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(unfinished, 0o666 & ~mask)
-        os.replace(unfinished, target)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+        report = _write(names, unfinished, {str(target), str(unfinished)}, progress)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return target, report
 
 
@@ -131,7 +126,7 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
     return target
 
 
-def _write(paths: list[str], to: str, but: set[str], progress: Callable[[Report], None] | None) -> Report:
+def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report], None] | None) -> Report:
     index = native.quick().ps_jpeg_index_create(os.fsencode(to))
     if not index:
         raise native.failure()
@@ -190,7 +185,13 @@ def _add(index: int, path: str, ranges: list[_Range], report: Report, lock: thre
 
 
 def _together(files: Iterator[tuple[str, list[_Range]]]) -> Iterator[_Work]:
-    while some := list(islice(files, _TOGETHER)):
+    some: _Work = []
+    for file in files:
+        some.append(file)
+        if sum(len(ranges) for _, ranges in some) >= _TOGETHER:
+            yield some
+            some = []
+    if some:
         yield some
 
 

@@ -160,13 +160,25 @@ def test_damage_anywhere(tmp_path: Path) -> None:
     assert refused == 7
 
 
-def run(*arguments: str | Path, status: int = 0) -> tuple[str, str]:
-    """What ``python -m penstock index`` says, in a process of its own: its output, its errors."""
-    command = [sys.executable, "-m", "penstock", "index", *map(str, arguments)]
+def run(*arguments: str | Path, status: int = 0, most_bytes: int = 0) -> tuple[str, str]:
+    """What ``python -m penstock index`` says, in a process of its own: its output, its errors.
+
+    ``most_bytes``: that it may write to a file.
+    """
+    program = ["-c", LIMITED, str(most_bytes)] if most_bytes else ["-m", "penstock"]
+    command = [sys.executable, *program, "index", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2])
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     return done.stdout, done.stderr
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+from penstock.__main__ import main
+sys.exit(main(sys.argv[2:]))
+"""
 
 
 def add(tar: tarfile.TarFile, name: str, contents: bytes) -> None:
@@ -254,6 +266,17 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert out.splitlines()[1:] == ["1 JPEG files are indexed", "2 that could not be read"]
     assert "lost.jpg cannot be opened: No such file" in err
     assert "broken.tar cannot be read as a tar archive" in err
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    write(tmp_path / "files", [FILES["4:2:0"], FILES["noise"]])
+    run("--jpeg", tmp_path / "files")
+    before = (tmp_path / "files" / NAME).read_bytes()
+    out, err = run("--jpeg", tmp_path / "files", status=1, most_bytes=2000)
+    assert not out
+    assert re.search(f"the index .*{NAME}.* cannot be written: File too large", err), err
+    assert (tmp_path / "files" / NAME).read_bytes() == before
+    assert len(os.listdir(tmp_path / "files")) == 3
 
 
 def test_an_interrupted_build_leaves_nothing(tmp_path: Path) -> None:

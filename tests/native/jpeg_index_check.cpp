@@ -1,5 +1,5 @@
 // Checks indexes of JPEG scans: that they say what a plain decoder finds, which reads the file bit by bit; that windows
-// decoded with them are as without; and that index files which are damaged, or of other files, harm nobody.
+// decoded with them are as without; that broken files do no harm, nor index files which are damaged or of other files.
 //
 //   jpeg_index_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #include <unistd.h>
@@ -164,7 +164,8 @@ bool check_file(const Bytes& file, const std::string& name) {
   const Bytes exact(file);             // of which a sanitizer sees the end
   ScanIndex view = index.view();
   for (int i = 0; i < 6; i++) {
-    const ps::Window w = random_window(h.width, h.height);
+    ps::Window w = random_window(h.width, h.height);
+    if (i % 2) w.x1 = h.width;         // to the ends of rows
     const Color color = uniform(0, 2) ? Color::RGB : Color::GRAY;
     const Decoded plain = decode(exact, h, w, color, nullptr);
     if (plain.status != Status::ok || decode(exact, h, w, color, &view) != plain) return fail("windows differ");
@@ -177,7 +178,7 @@ bool check_file(const Bytes& file, const std::string& name) {
     if (decode(other, h, w, Color::RGB, &view) != decode(other, h, w, Color::RGB, nullptr))
       return fail("another file's index is used");
   }
-  // It is used: with darker or brighter predictions in it, pixels are others. (Of two rows the last may need the first.)
+  // It is used: with darker or brighter predictions in it, pixels are others. Of two rows both may be needed.
   if (h.mcu_rows() > 2) {
     const ps::Window last{0, h.height - 1, h.width, h.height};
     bool same_pixels = true;
@@ -204,6 +205,21 @@ bool check_file(const Bytes& file, const std::string& name) {
   Bytes longer(file);
   longer.insert(longer.end() - 2, 3, 0x55);
   return !index_scan(longer.data(), longer.size(), h, index) || fail("it is indexed though it has bytes in excess");
+}
+
+// A broken file has no index; or one that is good for it.
+bool check_broken(Bytes file, const std::string& name) {
+  for (int k = uniform(1, 4); k > 0; k--) file[size_t(uniform(2, int(file.size()) - 1))] = uint8_t(uniform(0, 255));
+  if (uniform(0, 3) == 0) file.resize(size_t(uniform(2, int(file.size()))));
+  const Bytes exact(file);
+  Header h;
+  OwnScanIndex index;
+  if (!parse(exact.data(), exact.size(), h) || !h.supported || int64_t(h.width) * h.height > 1 << 20) return true;
+  if (!index_scan(exact.data(), exact.size(), h, index)) return true;
+  const ScanIndex view = index.view();
+  const ps::Window w = random_window(h.width, h.height);
+  if (decode(exact, h, w, Color::RGB, &view) == decode(exact, h, w, Color::RGB, nullptr)) return true;
+  return std::printf("%s, broken: windows differ\n", name.c_str()), false;
 }
 
 // In a file of its own, which is gone afterwards.
@@ -287,7 +303,7 @@ bool check_index_files(const std::vector<Bytes>& files, int cases) {
 int main(int argc, char** argv) {
   std::vector<Picture> photographs;
   std::vector<Bytes> files;
-  int cases = 400;
+  int cases = 2000;
   for (int i = 1; i < argc; i++) {
     if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
     else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
@@ -301,12 +317,15 @@ int main(int argc, char** argv) {
     const Picture part = excerpt(photographs[size_t(uniform(0, int(photographs.size()) - 1))]);
     const Sampling s = kSamplings[uniform(0, int(std::size(kSamplings)) - 1)];
     Encoding e;
-    e.quality = uniform(5, 100), e.restart = uniform(0, 1) ? 0 : uniform(1, 20), e.optimised = uniform(0, 1) == 1;
+    e.quality = uniform(0, 1) ? 100 : uniform(5, 99), e.optimised = uniform(0, 1) == 1;    // of 100: many bytes FF
+    e.restart = uniform(0, 1) ? 0 : uniform(1, 20);
     e.h = s.h, e.v = s.v, e.chroma_h = s.chroma_h, e.chroma_v = s.chroma_v;
     char name[128];
     std::snprintf(name, sizeof name, "case %d (quality %d, %dx%d over %dx%d, restart %d%s)", i, e.quality, e.h, e.v,
                   e.chroma_h, e.chroma_v, e.restart, e.optimised ? ", optimised" : "");
-    failures += !check_file(encode(part, e), name), checked++;
+    const Bytes file = encode(part, e);
+    failures += !check_file(file, name), checked++;
+    for (int k = 0; k < 4; k++) failures += !check_broken(file, name);
   }
   std::printf("%d files checked, %d differ\n", checked, failures);
   return failures != 0;

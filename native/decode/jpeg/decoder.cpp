@@ -112,7 +112,8 @@ class Decoder::Impl {
   bool enter(const ScanIndex& index, int row) {
     const IndexRow& at = index.rows[row];
     // The next row's first byte may belong to this one, too, with a byte of stuffing.
-    const size_t end = uint32_t(row) + 1 < index.row_count ? std::min<size_t>(index.rows[row + 1].byte + 2, size_) : size_;
+    const bool last = uint32_t(row) + 1 == index.row_count;
+    const size_t end = last ? size_ : std::min(size_t(index.rows[row + 1].byte) + 2, size_);
     if (at.byte < h_->scan || at.byte >= end) return false;
     const int64_t mcu = int64_t(row) * h_->mcus_per_row();
     segments_.start(data_ + at.byte, end - at.byte, segment_of(mcu));

@@ -17,11 +17,13 @@ struct IndexRow {
   uint16_t unused = 0;
 };
 
-// Where a decoder that goes through the scan (without stuffing and restart markers) leaves each stretch of kBits: before
-// the first block that begins at the stretch's end or behind.
+// Where a decoder that goes through the scan (without stuffing and restart markers) leaves each stretch of kBits bits:
+// before the first block that begins at the stretch's end or behind. Behind a segment's last block it also stands at
+// the segment's end, over the bits that fill its last byte.
 struct IndexPart {
   static constexpr uint32_t kBits = 1024;
-  uint32_t value = 0;                   // 0-11: bits behind the end; 12-15: block of the MCU; 16-31: blocks since the last
+  // 0-11: bits behind the end; 12-15: block of the MCU; 16-31: blocks since the last part's end.
+  uint32_t value = 0;
   uint32_t behind() const { return value & 4095; }
   uint32_t block() const { return value >> 12 & 15; }
   uint32_t blocks() const { return value >> 16; }

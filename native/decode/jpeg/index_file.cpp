@@ -37,8 +37,6 @@ class JpegIndex::File {
   ~File() { unmap(); }
   File(const File&) = delete;
 
-  uint64_t count() const { return head_.entries; }
-
   bool find(size_t size, const jpeg::Header& header, const jpeg::FileKey& wanted, jpeg::ScanIndex& found) const {
     const IndexEntry* entry = std::lower_bound(entries_, entries_ + head_.entries, wanted.key,
                                                [](const IndexEntry& e, uint64_t key) { return e.key < key; });
@@ -123,12 +121,6 @@ bool JpegIndex::find(const uint8_t* data, size_t size, const jpeg::Header& heade
   const jpeg::FileKey key(data, size, header.scan);
   return std::any_of(files_.begin(), files_.end(),
                      [&](const auto& file) { return file->find(size, header, key, found); });
-}
-
-uint64_t JpegIndex::count() const {
-  uint64_t sum = 0;
-  for (const auto& file : files_) sum += file->count();
-  return sum;
 }
 
 }  // namespace ps

@@ -19,7 +19,6 @@ class JpegIndex {
   // For a file with a supported header. False: none of them has it, or what it has is damaged. What is found lies in
   // memory that is there as long as this is.
   bool find(const uint8_t* data, size_t size, const jpeg::Header& header, jpeg::ScanIndex& found) const;
-  uint64_t count() const;                          // of JPEG files
 
  private:
   class File;

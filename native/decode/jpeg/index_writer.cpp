@@ -42,6 +42,7 @@ Indexed IndexWriter::add(const uint8_t* data, size_t size) {
 
 void IndexWriter::finish() {
   const std::lock_guard lock(mutex_);
+  if (error_) refuse();
   std::vector<IndexEntry> entries;
   for (const auto& [key, written] : written_)
     if (!written.ambiguous) entries.push_back({key, written.place});
@@ -65,8 +66,9 @@ void IndexWriter::write(const void* data, size_t size) {
   at_ += size;
 }
 
-void IndexWriter::refuse() const {
-  fail(ErrorKind::read, "the index " + path_ + " cannot be written: " + std::strerror(errno));
+void IndexWriter::refuse() {
+  if (!error_) error_ = errno;
+  fail(ErrorKind::read, "the index " + path_ + " cannot be written: " + std::strerror(error_));
 }
 
 }  // namespace ps::jpeg

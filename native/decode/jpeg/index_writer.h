@@ -35,12 +35,13 @@ class IndexWriter {
     bool ambiguous;                    // of several files with this key
   };
   void write(const void* data, size_t size);
-  [[noreturn]] void refuse() const;
+  [[noreturn]] void refuse();
 
   std::string path_;
   std::mutex mutex_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   uint64_t at_ = 0;
+  int error_ = 0;                      // of the first time that nothing could be written
   std::unordered_map<uint64_t, Written> written_;          // by key
 };
 
