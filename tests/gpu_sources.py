@@ -78,7 +78,7 @@ def arithmetic(folder: Path) -> None:
 
 
 def decoders(folder: Path) -> None:
-    write_folder(folder / "photographs", 2, Style())
+    assert sum(write_folder(folder / "photographs", 2, Style()))
 
     def image(**arguments: Any) -> DataNode:
         files, _ = fn.readers.file(file_root=str(folder / "photographs"))
@@ -86,9 +86,9 @@ def decoders(folder: Path) -> None:
 
     for arguments in ({}, {"output_type": types.GRAY}):
         one = dict(mean=[1.0], std=[1.0]) if arguments else {}
-        attempt(run, lambda a=arguments, one=one: fn.crop_mirror_normalize(fn.resize(image(**a), size=50), **one))
-        attempt(run, lambda a=arguments: fn.resize(fn.flip(image(**a)), size=50))
-    attempt(run, lambda: normalized(fn.resize(image(), size=50)))
+        attempt(run, lambda a=arguments, one=one: fn.crop_mirror_normalize(fn.resize(image(**a), size=200), **one))
+        attempt(run, lambda a=arguments: fn.resize(fn.flip(image(**a)), size=200))
+    attempt(run, lambda: normalized(fn.resize(image(), size=200)))
     attempt(run, lambda: normalized(image()))
 
 
