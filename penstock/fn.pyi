@@ -725,8 +725,8 @@ class decoders:
             jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
                 bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
                 kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
-                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
-                such argument.
+                CPU does what an engine can't: progressive files, the fast IDCT, with 'hardware' types other than
+                UINT8. DALI has no such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
@@ -836,8 +836,8 @@ class decoders:
             jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
                 bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
                 kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
-                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
-                such argument.
+                CPU does what an engine can't: progressive files, the fast IDCT, with 'hardware' types other than
+                UINT8. DALI has no such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
@@ -939,8 +939,8 @@ class decoders:
             jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
                 bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
                 kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
-                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
-                such argument.
+                CPU does what an engine can't: progressive files, the fast IDCT, with 'hardware' types other than
+                UINT8. DALI has no such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG
@@ -1058,8 +1058,8 @@ class decoders:
             jpeg_engine (string, default 'auto'): With device="mixed": what decodes JPEG. 'cuda': kernels of our own,
                 bit for bit as the CPU does it; 'hardware': nvJPEG, by the GPU's engines or, where it has none, by its
                 kernels; 'cpu'; or 'auto': 'cuda', unless the environment variable PENSTOCK_JPEG names another. The
-                CPU does what an engine can't: progressive files, types other than UINT8, the fast IDCT. DALI has no
-                such argument.
+                CPU does what an engine can't: progressive files, the fast IDCT, with 'hardware' types other than
+                UINT8. DALI has no such argument.
             jpeg_fancy_upsampling (boolean, default False): Interpolate the chroma of JPEG, with device="mixed". On
                 the CPU it always is, as DALI does it.
             jpeg_index (paths, default None): An index that ``python -m penstock index`` has made of a data set's JPEG

@@ -78,13 +78,18 @@ def arithmetic(folder: Path) -> None:
 
 
 def decoders(folder: Path) -> None:
-    list(write_folder(folder / "photographs", 2, Style()))
+    assert sum(write_folder(folder / "photographs", 2, Style()))
 
-    def make() -> DataNode:
+    def image(**arguments: Any) -> DataNode:
         files, _ = fn.readers.file(file_root=str(folder / "photographs"))
-        return normalized(fn.resize(fn.decoders.image(files, device="mixed"), size=50))
+        return fn.decoders.image(files, device="mixed", **arguments)
 
-    attempt(run, make)
+    for arguments in ({}, {"output_type": types.GRAY}):
+        one = dict(mean=[1.0], std=[1.0]) if arguments else {}
+        attempt(run, lambda a=arguments, one=one: fn.crop_mirror_normalize(fn.resize(image(**a), size=200), **one))
+        attempt(run, lambda a=arguments: fn.resize(fn.flip(image(**a)), size=200))
+    attempt(run, lambda: normalized(fn.resize(image(), size=200)))
+    attempt(run, lambda: normalized(image()))
 
 
 if __name__ == "__main__":

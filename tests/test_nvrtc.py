@@ -55,6 +55,8 @@ def test_generated_kernels_compile(sources: list[str], compiler: kernels.Nvrtc) 
         templates = set(re.findall(r"ps::device::(\w+)", source))
         todo += [(source, arch) for arch in (ARCHS if templates - known else [ARCHS[i % len(ARCHS)]])]
         known |= templates
+    assert any("PS_JPEG_KERNEL(jpeg_write" in source for source in sources)
+    assert any("PS_DECODED_KERNEL" in source for source in sources)
     assert {"Elementwise", "ElementwiseStage", "Uniform", "Add", "Atanh"} <= known
     with ThreadPoolExecutor(2) as pool:
         for binary in pool.map(lambda job: compiler.compile(*job), todo):

@@ -44,8 +44,7 @@ int rows_at_a_time(const StageOperator& stage, const Context& c) {
 using Stages = std::vector<const StageOperator*>;
 using AllContexts = std::vector<std::vector<Context>>;         // of each stage, by sample
 
-// A sample of a chain that begins with a decoded picture. Stages above the tiled one, if there is one, ask for rectangles,
-// and so do those below.
+// A sample of a chain that begins with a decoded picture: what its tiles need. All stages ask for rectangles.
 class DecodedTiles {
  public:
   DecodedTiles(const Stages& stages, const AllContexts& contexts, size_t sample, int channels, int width)
@@ -183,7 +182,8 @@ bool Recorder::chain(const Stages& stages, const AllContexts& contexts, DecodedI
     if (needed > INT32_MAX) return false;
     blocks[i] = out[i].channels * out[i].width > 0 ? int(needed) : 0;
   }
-  launch(source, blocks, jobs, stride, shared || decoded ? device::kTiledThreads : device::kPictureThreads, int(shared));
+  const bool tiled = shared || decoded;
+  launch(source, blocks, jobs, stride, tiled ? device::kTiledThreads : device::kPictureThreads, int(shared));
   return true;
 }
 

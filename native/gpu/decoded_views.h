@@ -1,5 +1,5 @@
-// The pictures of a batch that a chain of operators reads where their decoders leave them. Each has memory for its planes of
-// samples and, should another decoder have to take it, for its pixels: only as much of them as the chain needs.
+// The pictures of a batch that a chain of operators reads where their decoders leave them. Each has memory for its
+// planes of samples or, should another decoder have to take it, its pixels: only as much of them as the chain needs.
 #pragma once
 
 #include <vector>

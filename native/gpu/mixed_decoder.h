@@ -45,7 +45,8 @@ class MixedDecoder {
   using SampleOf = std::function<Sample(const Context&)>;
   // Decides who decodes what. `decode` is for files that the GPU refuses after all. `input`: a chain reads the pictures
   // where they are left, and the outputs have no memory.
-  void record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode, const DecodedInput* input = nullptr) const;
+  void record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode,
+              const DecodedInput* input = nullptr) const;
   // Of a batch: which of them our kernels may decode.
   std::vector<DecodedSample> samples(const Recorder& r, const SampleOf& sample) const;
   const DecodeCounts& counts() const { return counts_; }

@@ -1,7 +1,7 @@
 // Runs the kernels that decode JPEG (penstock/kernels/device/jpeg_*.h) on the host, a block by one thread or by several
 // at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
-// values, planes; and pixels against libjpeg. Mutated files must give what the CPU's decoder gives, or be refused; so
-// must those with an index that is not theirs.
+// values, planes; pixels against libjpeg, and chains that read planes against those that read pixels. Mutated files
+// must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
 //
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
@@ -24,6 +24,7 @@
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/segments.h"
+#include "jpeg_chain_check.h"
 #include "jpeg_files.h"
 
 namespace {
@@ -106,11 +107,20 @@ class Run {
     return true;
   }
 
+  // Whether the last block leaves what is behind so many bytes of shared memory as it was.
+  static constexpr int kShared = 128 * 1024;
+  bool chain(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
+    run(kernel, blocks, job);
+    return std::all_of(shared_ + bytes, shared_ + kShared, [](unsigned char byte) { return byte == 0xA5; });
+  }
+
   gpu::JpegTablePool pool;
   gpu::JpegPlan plan;
   JpegPicture& p;
 
  private:
+  alignas(16) static inline unsigned char shared_[kShared];
+
   template <class T> void give(T*& pointer, int64_t count, int fill = 0xA5) {
     const size_t bytes = size_t(count) * sizeof(T);
     void* memory = nullptr;
@@ -128,12 +138,11 @@ class Run {
     together = &barrier;
     device::thread_count = threads_;
     device::wait_for_block = [] { together->arrive_and_wait(); };
-    alignas(16) static unsigned char shared[128 * 1024];
     const auto work = [&](int number) {
       device::thread_index = number;
-      device::shared_memory = shared;
+      device::shared_memory = shared_;
       for (int block = 0; block < blocks; block++) {
-        if (number == 0) std::memset(shared, 0xA5, sizeof shared);
+        if (number == 0) std::memset(shared_, 0xA5, sizeof shared_);
         barrier.arrive_and_wait();
         device::block_index = unsigned(block);
         kernel(launch);
@@ -335,6 +344,7 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
     expect(run.converts(), "conversion", name);
+    expect(check_chains(run), "chains", name + ", window " + std::to_string(i));
   }
 }
 

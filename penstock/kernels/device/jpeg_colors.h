@@ -62,9 +62,10 @@ struct JpegColors {
   }
 };
 
-// Eight pixels each of rows y and y + 1 from x on, of which jpeg_upsample() tells what they may be: put(i, k, four) gets
-// the four from column x + i on of row y + k.
-template <class Put> PS_FN void jpeg_make_pixels(const JpegPicture& p, const JpegColors& colors, int x, int y, Put put) {
+// Eight pixels each of rows y and y + 1 from x on, of which jpeg_upsample() tells what they may be: put(i, k, four)
+// gets the four from column x + i on of row y + k.
+template <class Put>
+PS_FN void jpeg_make_pixels(const JpegPicture& p, const JpegColors& colors, int x, int y, Put put) {
   uint32_t samples[3][2][2];
   PS_UNROLL
   for (int k = 0; k < 3; k++)

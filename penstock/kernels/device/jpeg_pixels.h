@@ -135,7 +135,8 @@ PS_FN void jpeg_pixels(const Launch& l) {
   for (int i = thread(); i < kJpegTileWidth / 8 * (kJpegTileHeight / 2); i += threads()) {
     const int column = i % (kJpegTileWidth / 8) * 8, row = i / (kJpegTileWidth / 8) * 2, x = x0 + column, y = y0 + row;
     if (x + 8 <= p.x || x >= p.x + p.stored_width || y + 2 <= p.y || y >= p.y + p.stored_height) continue;
-    jpeg_make_pixels(p, colors, x, y, [&](int i, int k, const uint32_t (&four)[3]) { tile.put(column + i, row + k, four); });
+    const auto put = [&](int i, int k, const uint32_t (&four)[3]) { tile.put(column + i, row + k, four); };
+    jpeg_make_pixels(p, colors, x, y, put);
   }
   sync();
   tile.write_vectors();

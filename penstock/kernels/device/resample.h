@@ -80,7 +80,7 @@ template <class In, class Out> struct TiledResample : ResampleFields {};
 template <class Up, class In, class Out> struct Chain<Up, TiledResample<In, Out>> {
   Up up;
   TiledResample<In, Out> f;
-  Rect all, part;                      // of the output: what the tables are for; what the blended rows are for
+  Rect all{}, part{};                  // of the output: what the tables are for; what the blended rows are for
   int column = 0, skipped = 0, pitch = 0;    // the first column of the input; elements of each row before it; of a row
   static constexpr int kChannels = Up::kChannels;
   static constexpr bool kTiled = true;
