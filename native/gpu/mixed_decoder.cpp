@@ -52,7 +52,7 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
 
 std::vector<DecodedSample> MixedDecoder::samples(const Recorder& r, const SampleOf& sample) const {
   std::vector<DecodedSample> all(static_cast<size_t>(r.size()));
-  for (int i = 0; cuda_ && load_ > 0 && i < r.size(); i++) {
+  for (int i = 0; cuda_ && load_ > 0 && options_.dtype == DType::u8 && i < r.size(); i++) {
     const Sample s = sample(r[i]);
     all[size_t(i)] = {s.share.by == By::cuda, Orientation(options_.orientation(s.info)).swap, {}};
   }

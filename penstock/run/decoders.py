@@ -70,9 +70,12 @@ def choose(op: ImageOptions) -> JpegEngine:
 
 
 def leaves_planes(node: OpNode) -> bool:
-    """Whether kernels of our own decode JPEG for this node, if any does: another may make the pixels."""
+    """Whether kernels of our own decode JPEG to bytes for this node, if any does: another may make the pixels."""
+    op = node.op
+    if node.device != "mixed" or not isinstance(op, ImageOptions) or op.dtype != types.UINT8:
+        return False
     try:
-        return node.device == "mixed" and isinstance(node.op, ImageOptions) and choose(node.op).name == "cuda"
+        return choose(op).name == "cuda"
     except ArgumentError:
         return False  # it is told where it can be said of which operator
 
