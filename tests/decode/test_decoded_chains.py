@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, pipeline_def, types
+from penstock import Pipeline, backend, fn, pipeline_def, types
 from penstock.errors import DecodeError
 from tests.decode.pictures import Array, jpeg, png, smooth, write
 from tests.decode.test_cuda_jpeg import LEFT, TAKEN, damaged
@@ -35,19 +35,19 @@ SAMPLINGS = {
 }
 COLOURED = {name: file for name, file in (TAKEN | SAMPLINGS).items() if name not in ("tiny", "narrow")}
 BOTH = [*TAKEN.values(), *SAMPLINGS.values(), *LEFT.values()]
-NORMALIZE = dict(mean=[120.0, 110.0, 100.0], std=[60.0, 61.0, 62.0])
+NORMALIZE: dict[str, Any] = dict(mean=[120.0, 110.0, 100.0], std=[60.0, 61.0, 62.0])
 Make = Callable[[Any], Any]
 
 
 def normalized(images: Any, **arguments: Any) -> Any:
-    arguments = dict(mirror=fn.random.coin_flip(), dtype=types.FLOAT16) | NORMALIZE | arguments
-    return fn.crop_mirror_normalize(images, **arguments)
+    options: dict[str, Any] = {"mirror": fn.random.coin_flip(), "dtype": types.FLOAT16, **NORMALIZE, **arguments}
+    return fn.crop_mirror_normalize(images, **options)
 
 
 @pipeline_def(num_threads=2, device_id=0, seed=7, exec_async=False, exec_pipelined=False)
 def pipeline(names: Sequence[str], make: Make, arguments: dict[str, Any]) -> Any:
     encoded, _ = fn.readers.file(files=names)
-    options = dict(device="mixed", jpeg_fancy_upsampling=True) | arguments
+    options: dict[str, Any] = {"device": "mixed", "jpeg_fancy_upsampling": True} | arguments
     decoder = options.pop("decoder", fn.decoders.image)
     return make(decoder(encoded, **options))
 
@@ -240,4 +240,26 @@ def test_a_broken_file_is_named_and_the_pipeline_goes_on(tmp_path: Path) -> None
         with pytest.raises(DecodeError, match="ends too early") as caught:
             pipe.run()
         assert (caught.value.sample, caught.value.file) == (1, names[4])
+    pipe.close()
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda i: fn.random_resized_crop(i, size=(64, 64), random_area=[0.01, 0.02]),
+        lambda i: normalized(fn.resize(fn.crop(i, crop=(150, 170)), size=(64, 64))),
+        lambda i: normalized(i, crop=(150, 170)),
+        lambda i: normalized(fn.flip(fn.brightness(i, brightness=1.2)), crop=(150, 170)),
+        lambda i: fn.flip(i[300:450, 500:670], vertical=1),
+    ],
+    ids=["random resized crop", "crop, resize", "normalize", "brightness, flip, normalize", "slice"],
+)
+def test_only_what_a_crop_needs_is_decoded(tmp_path: Path, chain: Make) -> None:
+    """The samples alone of whole pictures would take more memory, and with coefficients five times as much."""
+    names = write(tmp_path, [jpeg(smooth(RANDOM, 1500, 1100), quality=40)] * 8)
+    backend.ReleaseUnusedMemory()
+    pipe = pipeline(names, chain, {}, batch_size=8, enable_memory_stats=True)
+    pipe.run()
+    assert pipe.executor_statistics()["memory"]["device"]["held"] < 8 * 1500 * 1100 * 1.5
+    assert "PS_DECODED_KERNEL" in pipe.explain(source=True)
     pipe.close()
