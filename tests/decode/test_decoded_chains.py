@@ -16,6 +16,7 @@ from penstock import Pipeline, backend, fn, pipeline_def, types
 from penstock.errors import DecodeError
 from tests.decode.pictures import Array, jpeg, png, smooth, write
 from tests.decode.test_cuda_jpeg import LEFT, TAKEN, damaged
+from tests.test_gpu_engine import run_script
 
 pytestmark = pytest.mark.usefixtures("software_gpu")
 RANDOM = np.random.default_rng(31)
@@ -263,3 +264,24 @@ def test_only_what_a_crop_needs_is_decoded(tmp_path: Path, chain: Make) -> None:
     assert pipe.executor_statistics()["memory"]["device"]["held"] < 8 * 1500 * 1100 * 1.5
     assert "PS_DECODED_KERNEL" in pipe.explain(source=True)
     pipe.close()
+
+
+def test_where_memory_is_short_the_cpu_decodes(tmp_path: Path, software_gpu: dict[str, str]) -> None:
+    """Pictures have memory from the start, so there is some for theirs when the kernels have none for coefficients."""
+    names = write(tmp_path, [jpeg(smooth(RANDOM, 1500, 1100), quality=60)] * 8)
+    body = """
+        import penstock
+        @pipeline_def(batch_size=8, num_threads=2, device_id=0, exec_async=False, exec_pipelined=False)
+        def made(engine):
+            files, _ = fn.readers.file(files=sys.argv[1:])
+            pictures = fn.decoders.image(files, device="mixed", jpeg_engine=engine, jpeg_fancy_upsampling=True)
+            return fn.resize(pictures, size=(500, 500))
+        found = []
+        for engine in ("cuda", "cpu"):
+            pipe = made(engine)
+            with penstock.profile(pipe) as p:
+                found.append(np.array(pipe.run()[0].as_cpu().as_array()))
+            print(*[d.refused for d in p.figures.decoded.values()])
+        print((found[0] == found[1]).all())
+    """
+    assert run_script(body, software_gpu, *names, PENSTOCK_DEVICE_MEMORY="60M").split() == ["8", "0", "True"]
