@@ -285,3 +285,26 @@ def test_where_memory_is_short_the_cpu_decodes(tmp_path: Path, software_gpu: dic
         print((found[0] == found[1]).all())
     """
     assert run_script(body, software_gpu, *names, PENSTOCK_DEVICE_MEMORY="60M").split() == ["8", "0", "True"]
+
+
+@pytest.mark.filterwarnings("ignore:epoch 0")
+@pytest.mark.parametrize("on_error", ["replace", "skip"])
+def test_broken_files_among_others(tmp_path: Path, on_error: str) -> None:
+    """The batch is put together anew, with the same samples and reports as where the CPU decodes."""
+    files = [*COLOURED.values(), *[TAKEN["large"][: -900 - k] for k in range(5)]]
+    names = write(tmp_path, files)
+
+    @pipeline_def(batch_size=len(files), num_threads=2, device_id=0, exec_async=False, exec_pipelined=False)
+    def tolerant(engine: str) -> Any:
+        encoded, numbers = fn.readers.file(files=names, labels=list(range(len(files))), name="Reader")
+        options: dict[str, Any] = {"jpeg_engine": engine, "on_error": on_error, "jpeg_fancy_upsampling": True}
+        return fn.resize(fn.decoders.image(encoded, device="mixed", **options), size=(30, 40)), numbers
+
+    ours, expected = tolerant("cuda"), tolerant("cpu")
+    for _ in range(2):
+        for a, b in zip(ours.run(), expected.run(), strict=True):
+            assert_equal([np.array(x) for x in a.as_cpu()], [np.array(x) for x in b.as_cpu()])
+    told = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (ours, expected)]
+    assert told[0] == told[1]
+    assert len(told[0]) == 5
+    assert "PS_DECODED_KERNEL" in ours.explain(source=True)
