@@ -30,7 +30,7 @@ const char* type_name(DType t) {
 size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // For blocks to share a multiprocessor.
-constexpr int64_t kTileBytes = 32 * 1024, kDecodedTileBytes = 40 * 1024;
+constexpr int64_t kTileBytes = 32 * 1024, kDecodedTileBytes = 36 * 1024;
 // Fewer rows at a time than these, and most of a decoded picture would be made more than once.
 constexpr int kLeastDecodedRows = 8;
 

@@ -67,6 +67,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
       p.axes[i] = axis(c, regions[i]);
       p.axes[i].summed = i == space.count - 2;
     }
+    if (space.count == 2) p.fields = fields(c);
   }
 
   bool fits_rows(const Context& c) const override {
@@ -112,11 +113,11 @@ class ResampleOperator : public RowOperator, public StageOperator {
   }
 
   void fill_stage(const Context& c, void* functor) const override {
-    *static_cast<device::ResampleFields*>(functor) = fields(c);
+    *static_cast<device::ResampleFields*>(functor) = c.param<Params>().fields;
   }
 
   Extent tile_input(const Context& c, const Extent& output) const override {
-    const device::ResampleFields f = fields(c);
+    const device::ResampleFields& f = c.param<Params>().fields;
     const auto reach = [](const device::ResampledAxis& axis, int64_t pixels) {
       const double all = std::ceil(double(pixels - 1) * std::abs(double(axis.scale))) + axis.window + 1;
       return int64_t(std::min(all, double(axis.in)));
@@ -124,10 +125,10 @@ class ResampleOperator : public RowOperator, public StageOperator {
     return {reach(f.x, output.width), reach(f.y, output.height)};
   }
   int64_t tile_bytes(const Context& c, int step) const override {
-    return device::resample_bytes(fields(c), tile_input(c, {device::kTile, step}).width, step);
+    return device::resample_bytes(c.param<Params>().fields, tile_input(c, {device::kTile, step}).width, step);
   }
   Window needed(const Context& c, const Window& output) const override {
-    const device::ResampleFields f = fields(c);
+    const device::ResampleFields& f = c.param<Params>().fields;
     const auto reach = [](const device::ResampledAxis& axis, int64_t begin, int64_t end, int64_t& from, int64_t& to) {
       const device::AxisTaps first(axis, int(begin)), last(axis, int(end - 1));
       from = std::min(first.begin, last.begin), to = std::max(first.end, last.end) + 1;
@@ -186,6 +187,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
   struct Params {
     SpaceAxes space;
     ResampleAxis axes[3];
+    device::ResampleFields fields;     // of pictures
   };
   struct Worker : State {
     Resampler resampler;

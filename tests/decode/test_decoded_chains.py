@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, pipeline_def, types
+from penstock import Pipeline, backend, fn, pipeline_def, types
 from penstock.errors import DecodeError
 from tests.decode.pictures import Array, jpeg, png, smooth, write
 from tests.decode.test_cuda_jpeg import LEFT, TAKEN, damaged
+from tests.test_gpu_engine import run_script
 
 pytestmark = pytest.mark.usefixtures("software_gpu")
 RANDOM = np.random.default_rng(31)
@@ -35,19 +36,19 @@ SAMPLINGS = {
 }
 COLOURED = {name: file for name, file in (TAKEN | SAMPLINGS).items() if name not in ("tiny", "narrow")}
 BOTH = [*TAKEN.values(), *SAMPLINGS.values(), *LEFT.values()]
-NORMALIZE = dict(mean=[120.0, 110.0, 100.0], std=[60.0, 61.0, 62.0])
+NORMALIZE: dict[str, Any] = dict(mean=[120.0, 110.0, 100.0], std=[60.0, 61.0, 62.0])
 Make = Callable[[Any], Any]
 
 
 def normalized(images: Any, **arguments: Any) -> Any:
-    arguments = dict(mirror=fn.random.coin_flip(), dtype=types.FLOAT16) | NORMALIZE | arguments
-    return fn.crop_mirror_normalize(images, **arguments)
+    options: dict[str, Any] = {"mirror": fn.random.coin_flip(), "dtype": types.FLOAT16, **NORMALIZE, **arguments}
+    return fn.crop_mirror_normalize(images, **options)
 
 
 @pipeline_def(num_threads=2, device_id=0, seed=7, exec_async=False, exec_pipelined=False)
 def pipeline(names: Sequence[str], make: Make, arguments: dict[str, Any]) -> Any:
     encoded, _ = fn.readers.file(files=names)
-    options = dict(device="mixed", jpeg_fancy_upsampling=True) | arguments
+    options: dict[str, Any] = {"device": "mixed", "jpeg_fancy_upsampling": True} | arguments
     decoder = options.pop("decoder", fn.decoders.image)
     return make(decoder(encoded, **options))
 
@@ -241,3 +242,69 @@ def test_a_broken_file_is_named_and_the_pipeline_goes_on(tmp_path: Path) -> None
             pipe.run()
         assert (caught.value.sample, caught.value.file) == (1, names[4])
     pipe.close()
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda i: fn.random_resized_crop(i, size=(64, 64), random_area=[0.01, 0.02]),
+        lambda i: normalized(fn.resize(fn.crop(i, crop=(150, 170)), size=(64, 64))),
+        lambda i: normalized(i, crop=(150, 170)),
+        lambda i: normalized(fn.flip(fn.brightness(i, brightness=1.2)), crop=(150, 170)),
+        lambda i: fn.flip(i[300:450, 500:670], vertical=1),
+    ],
+    ids=["random resized crop", "crop, resize", "normalize", "brightness, flip, normalize", "slice"],
+)
+def test_only_what_a_crop_needs_is_decoded(tmp_path: Path, chain: Make) -> None:
+    """The samples alone of whole pictures would take more memory, and with coefficients five times as much."""
+    names = write(tmp_path, [jpeg(smooth(RANDOM, 1500, 1100), quality=40)] * 8)
+    backend.ReleaseUnusedMemory()
+    pipe = pipeline(names, chain, {}, batch_size=8, enable_memory_stats=True)
+    pipe.run()
+    assert pipe.executor_statistics()["memory"]["device"]["held"] < 8 * 1500 * 1100 * 1.5
+    assert "PS_DECODED_KERNEL" in pipe.explain(source=True)
+    pipe.close()
+
+
+def test_where_memory_is_short_the_cpu_decodes(tmp_path: Path, software_gpu: dict[str, str]) -> None:
+    """Pictures have memory from the start, so there is some for theirs when the kernels have none for coefficients."""
+    names = write(tmp_path, [jpeg(smooth(RANDOM, 1500, 1100), quality=60)] * 8)
+    body = """
+        import penstock
+        @pipeline_def(batch_size=8, num_threads=2, device_id=0, exec_async=False, exec_pipelined=False)
+        def made(engine):
+            files, _ = fn.readers.file(files=sys.argv[1:])
+            pictures = fn.decoders.image(files, device="mixed", jpeg_engine=engine, jpeg_fancy_upsampling=True)
+            return fn.resize(pictures, size=(500, 500))
+        found = []
+        for engine in ("cuda", "cpu"):
+            pipe = made(engine)
+            with penstock.profile(pipe) as p:
+                found.append(np.array(pipe.run()[0].as_cpu().as_array()))
+            print(*[d.refused for d in p.figures.decoded.values()])
+        print((found[0] == found[1]).all())
+    """
+    assert run_script(body, software_gpu, *names, PENSTOCK_DEVICE_MEMORY="60M").split() == ["8", "0", "True"]
+
+
+@pytest.mark.filterwarnings("ignore:epoch 0")
+@pytest.mark.parametrize("on_error", ["replace", "skip"])
+def test_broken_files_among_others(tmp_path: Path, on_error: str) -> None:
+    """The batch is put together anew, with the same samples and reports as where the CPU decodes."""
+    files = [*COLOURED.values(), *[TAKEN["large"][: -900 - k] for k in range(5)]]
+    names = write(tmp_path, files)
+
+    @pipeline_def(batch_size=len(files), num_threads=2, device_id=0, exec_async=False, exec_pipelined=False)
+    def tolerant(engine: str) -> Any:
+        encoded, numbers = fn.readers.file(files=names, labels=list(range(len(files))), name="Reader")
+        options: dict[str, Any] = {"jpeg_engine": engine, "on_error": on_error, "jpeg_fancy_upsampling": True}
+        return fn.resize(fn.decoders.image(encoded, device="mixed", **options), size=(30, 40)), numbers
+
+    ours, expected = tolerant("cuda"), tolerant("cpu")
+    for _ in range(2):
+        for a, b in zip(ours.run(), expected.run(), strict=True):
+            assert_equal([np.array(x) for x in a.as_cpu()], [np.array(x) for x in b.as_cpu()])
+    told = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (ours, expected)]
+    assert told[0] == told[1]
+    assert len(told[0]) == 5
+    assert "PS_DECODED_KERNEL" in ours.explain(source=True)
