@@ -27,6 +27,21 @@ template <class Stage> ChainJob<Stage> chain_job(const void* in, Bytes& out, int
   return job;
 }
 
+// The pixels, beginning anywhere, and words around them that kernels may read: memory pools give more than that.
+class Pixels {
+ public:
+  explicit Pixels(const ps::device::JpegPicture& p) : bytes_(4, 0), shift_(size_t(uniform(0, 3))) {
+    bytes_.resize(4 + shift_);
+    bytes_.insert(bytes_.end(), p.out, p.out + int64_t(p.width) * p.height * p.channels);
+    bytes_.resize(bytes_.size() + ps::kRowSlack);
+  }
+  const uint8_t* data() const { return bytes_.data() + 4 + shift_; }
+
+ private:
+  Bytes bytes_;
+  size_t shift_;
+};
+
 inline int tiles(int width, int height, int tile_width) {
   return (width + tile_width - 1) / tile_width * ((height + ps::device::kTile - 1) / ps::device::kTile);
 }
@@ -38,8 +53,9 @@ template <int N, class Run> bool check_window_chain(Run& run) {
   const int x = uniform(0, 40), y = uniform(0, 40), width = uniform(1, p.width), height = uniform(1, p.height);
   const int from_x = uniform(0, p.width - width), from_y = uniform(0, p.height - height);
   const bool back_x = uniform(0, 1), back_y = uniform(0, 1);
+  const Pixels pixels(p);
   for (const bool planes : {true, false}) {
-    const ps::device::DecodedView view{planes ? &p : nullptr, p.out, x, y, p.width, p.height};
+    const ps::device::DecodedView view{planes ? &p : nullptr, pixels.data(), x, y, p.width, p.height};
     Bytes out;
     auto job = chain_job<Stage>(&view, out, width, height, N);
     job.stage = {x + from_x + (back_x ? width - 1 : 0), y + from_y + (back_y ? height - 1 : 0), back_x ? -1 : 1,
@@ -82,7 +98,8 @@ template <int N, class Run> bool check_resample_chain(Run& run) {
   if (bytes > Run::kShared) return true;                         // so little is left of it that it would not fit
   job.head.staged = int(own);
   if (!run.chain(ps::device::run_decoded<uint8_t, N, ps::device::kTile, Stage>, blocks, &job, bytes)) return false;
-  auto plain = chain_job<Stage>(p.out, expected, width, height, N);
+  const Pixels pixels(p);
+  auto plain = chain_job<Stage>(pixels.data(), expected, width, height, N);
   static_cast<ps::device::ResampleFields&>(plain.stage) = fields;
   plain.head.step = job.head.step;
   plain.head.in_stride = {N, p.width * N, 1, 0};
