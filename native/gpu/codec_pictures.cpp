@@ -141,7 +141,8 @@ void CodecPictures::convert(Decoder& d, const std::vector<Task>& tasks, const ui
   memory->add_fence(std::make_shared<Event>(d.device, d.stream));
 }
 
-void CodecPictures::decode(Device& device, const std::vector<Item>& items, CUstream stream) const {
+std::vector<CodecPictures::Failure> CodecPictures::decode(Device& device, const std::vector<Item>& items,
+                                                          CUstream stream) const {
   if (!decoder_)
     decoder_ = Shared<int, Decoder>::get(device.number(), [&] { return std::make_shared<Decoder>(&device); });
   Decoder& d = *decoder_;
@@ -162,7 +163,9 @@ void CodecPictures::decode(Device& device, const std::vector<Item>& items, CUstr
     throw;
   }
   Event(&device, d.stream).wait_in(stream);
-  if (!tasks.empty()) throw Error(ErrorKind::decode, tasks[0].why, tasks[0].item->context.index);
+  std::vector<Failure> failures;
+  for (Task& t : tasks) failures.push_back({t.item->context, std::move(t.why)});
+  return failures;
 }
 
 }  // namespace ps::gpu

@@ -24,8 +24,12 @@ class CodecPictures {
     ImageInfo info;
     Window window;                 // of the upright picture
   };
-  // Puts it all into the stream. Throws an Error with a sample where a file cannot be decoded. One thread at a time.
-  void decode(Device& device, const std::vector<Item>& items, CUstream stream) const;
+  struct Failure {
+    Context context;
+    std::string why;
+  };
+  // Puts it all into the stream. Returns the files that nvImageCodec cannot decode. One thread at a time.
+  std::vector<Failure> decode(Device& device, const std::vector<Item>& items, CUstream stream) const;
 
  private:
   struct Task;

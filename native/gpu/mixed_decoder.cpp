@@ -1,6 +1,7 @@
 #include "gpu/mixed_decoder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "decode/jpeg/index_file.h"
@@ -110,9 +111,8 @@ void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu
       decode_jpegs(*device, jpegs, decode, s);
     });
   if (!others.empty())
-    r.call_early([this, device = &r.device(), others = std::move(others)](CUstream s) {
-      codec_.decode(*device, others, s);
-      for (const CodecPictures::Item& i : others) counts_.add(By::nvimagecodec, 1, i.context.in(0).bytes());
+    r.call_early([this, device = &r.device(), others = std::move(others), decode](CUstream s) {
+      decode_others(*device, others, decode, s);
     });
   if (views) r.call([views](CUstream s) { views->copy(s); });
   if (rest.empty()) return;
@@ -169,19 +169,44 @@ void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode
   }
 }
 
+// The CPU may know a kind of file that nvImageCodec does not; where it has no decoder, it is nvImageCodec's word that counts.
+void MixedDecoder::decode_others(Device& device, const std::vector<CodecPictures::Item>& items,
+                                 const DecodeOnCpu& decode, CUstream stream) const {
+  std::vector<Context> given, left;
+  std::map<int, std::string> why;
+  for (const CodecPictures::Item& i : items) given.push_back(i.context);
+  for (CodecPictures::Failure& f : codec_.decode(device, items, stream)) {
+    why[f.context.index] = std::move(f.why);
+    left.push_back(f.context);
+  }
+  count(By::nvimagecodec, given, left);
+  decode_refused(device, left, [&](const Context& c, uint8_t* to) {
+    try {
+      decode(c, to);
+    } catch (const Error& e) {
+      if (e.kind == ErrorKind::decode) throw;
+      fail(ErrorKind::decode, why.at(c.index));
+    }
+  }, stream);
+}
+
 void MixedDecoder::finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
                           const DecodeOnCpu& decode, CUstream stream) const {
   std::vector<Context> left;
   for (const int i : refused) left.push_back(given[size_t(i)]);
+  count(engine, given, left);
+  decode_refused(device, left, decode, stream);
+}
+
+void MixedDecoder::count(By engine, const std::vector<Context>& given, const std::vector<Context>& refused) const {
   const auto bytes = [](const std::vector<Context>& files) {
     size_t sum = 0;
     for (const Context& c : files) sum += c.in(0).bytes();
     return sum;
   };
-  counts_.add(engine, int64_t(given.size() - left.size()), bytes(given) - bytes(left));
-  counts_.add(By::cpu, int64_t(left.size()), bytes(left));
-  counts_.refused += int64_t(left.size());
-  decode_refused(device, left, decode, stream);
+  counts_.add(engine, int64_t(given.size() - refused.size()), bytes(given) - bytes(refused));
+  counts_.add(By::cpu, int64_t(refused.size()), bytes(refused));
+  counts_.refused += int64_t(refused.size());
 }
 
 }  // namespace ps::gpu

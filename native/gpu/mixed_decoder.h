@@ -60,9 +60,12 @@ class MixedDecoder {
   void record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
                    const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const;
   void decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const;
+  void decode_others(Device& device, const std::vector<CodecPictures::Item>& items, const DecodeOnCpu& decode,
+                     CUstream stream) const;
   // Of the files that an engine was given it has refused some.
   void finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
               const DecodeOnCpu& decode, CUstream stream) const;
+  void count(By engine, const std::vector<Context>& given, const std::vector<Context>& refused) const;
 
   DecodeOptions options_;
   double load_;                                   // of a batch's JPEG files that the GPU can do: its share, in bytes

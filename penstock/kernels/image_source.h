@@ -107,7 +107,20 @@ class ImageSource : public SourceOperator, public PictureDecoder {
          std::to_string(whole.width) + " x " + std::to_string(whole.height) + " pixels");
   }
 
+  // Of a file that nvImageCodec has looked at, and then could not decode.
+  void know_codec(const Context& c) const {
+    ImageInfo& known = c.param<Params>().info;
+    if (known.codec) return;
+    const ImageInfo info = peek(c.in(0).as<uint8_t>(), c.in(0).bytes());
+    const RowFormat format = output_format(info, options_), expected = output_format(known, options_);
+    if (format.width != expected.width || format.height != expected.height || format.channels != expected.channels ||
+        format.dtype != expected.dtype)
+      fail(ErrorKind::unsupported, "decoders do not agree about the picture");
+    known = info;
+  }
+
   void decode_to(const Context& c, uint8_t* to) const {
+    know_codec(c);
     Tensor picture = c.out(0);
     const Window& shown = c.param<Params>().shown;
     picture.shape[0] = shown.height(), picture.shape[1] = shown.width();
