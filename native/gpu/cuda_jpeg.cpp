@@ -1,6 +1,8 @@
 #include "gpu/cuda_jpeg.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "core/error.h"
@@ -10,6 +12,7 @@
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_huffman.h"
+#include "kernels/device/jpeg_list_transform.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -40,9 +43,20 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
                   kSettle = source("jpeg_synchronize", "jpeg_settle"),
                   kWrite = source("jpeg_coefficients", "jpeg_write", 3),
+                  kList = source("jpeg_lists", "jpeg_list", 3),
+                  kListTransform = source("jpeg_list_transform", "jpeg_list_transform", 5),
                   kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
+
+// Whether coefficients are stored as lists rather than as blocks.
+bool as_lists() {
+  static const bool lists = [] {
+    const char* how = std::getenv("PENSTOCK_JPEG_COEFFICIENTS");
+    return how && std::strcmp(how, "lists") == 0;
+  }();
+  return lists;
+}
 
 // Pictures that are decoded together: all kernels run once for all of them.
 class Group {
@@ -76,14 +90,19 @@ class Group {
     launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); },
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
     launch(kSettle, [](const JpegPlan&) { return 1; }, sizeof(device::JpegSettleMemory));
-    launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
-           int(sizeof(device::JpegWriteMemory)) + stretch(device::write_bits), device::kJpegWriteThreads);
+    const int write = as_lists() ? int(sizeof(device::JpegListMemory)) : int(sizeof(device::JpegWriteMemory));
+    launch(as_lists() ? kList : kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
+           write + stretch(device::write_bits), device::kJpegWriteThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
     launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
   }
 
   void make_pixels() {
-    launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
+    if (as_lists())
+      launch(kListTransform, [](const JpegPlan& p) { return p.span_blocks(); },
+             sizeof(device::JpegListTransformMemory), device::kJpegListTransformThreads);
+    else
+      launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
     launch(kPixels, [](const JpegPlan& p) {
       const device::JpegTiles tiles(p.picture);
       return tiles.across * tiles.down;
@@ -136,13 +155,19 @@ class Group {
 
   void give_memory(JpegStatus* status) {
     MemoryLayout layout;
-    layout.expect(plans_.size() * 18);
+    layout.expect(plans_.size() * 20);
     pictures_ = static_cast<JpegPicture*>(r_.pinned(plans_.size() * sizeof(JpegPicture)));
     for (size_t i = 0; i < plans_.size(); i++) {
       const JpegPlan& plan = plans_[i];
       JpegPicture& p = *new (pictures_ + i) JpegPicture(plan.picture);
       p.status = status + i;
-      layout.add(p.coefficients, plan.coefficients / 2);
+      if (as_lists()) {
+        layout.add(p.lists, plan.list_vectors());
+        layout.add(p.list_length, p.parts);
+        layout.add(p.spans, plan.spans());
+      } else {
+        layout.add(p.coefficients, plan.coefficients / 2);
+      }
       layout.add(p.data, plan.data);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
@@ -201,7 +226,7 @@ void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, s
 
 const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
-                                               kSettle, kWrite, kDc, kTransform, kPixels};
+                                               kSettle, as_lists() ? kList : kWrite, kDc, as_lists() ? kListTransform : kTransform, kPixels};
   return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/zigzag.h"
+#include "kernels/device/jpeg_lists.h"
 
 namespace ps::gpu {
 namespace {
@@ -101,6 +102,9 @@ void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
     const int number = pool.number(spec, is_dc);
     const int at = int(std::find(plan.tables, plan.tables + plan.table_count, number) - plan.tables);
     if (at == plan.table_count) plan.tables[plan.table_count++] = number;
+    uint32_t shortest = 1;
+    while (shortest < 16 && spec.counts[shortest - 1] == 0) shortest++;
+    plan.shortest_code = std::min(plan.shortest_code, shortest);
     return uint8_t(at);
   };
   for (int i = 0; i < h.components; i++) {
@@ -157,7 +161,14 @@ int64_t JpegPlan::scan_bits() const { return int64_t(picture.end - picture.scan)
 void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
   picture.part_bits = part_bits, picture.group = group, picture.guess_bits = guess_bits;
   picture.parts = uint32_t(ceil_div(scan_bits(), part_bits));
+  picture.list_vectors = device::list_vectors(part_bits, shortest_code);
 }
+int64_t JpegPlan::list_vectors() const {
+  constexpr int64_t together = device::kJpegListParts;
+  return ceil_div(picture.parts, together) * together * picture.list_vectors;
+}
+int64_t JpegPlan::spans() const { return int64_t(picture.blocks) / picture.blocks_in_mcu / picture.mcus_across *
+                                         picture.spans_across; }
 
 int JpegPlan::group_blocks() const {
   return int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
@@ -215,6 +226,12 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   plan_blocks(h, tables, plan);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
+  const int most = device::kJpegListTileBlocks / p.blocks_in_mcu;
+  p.spans_across = int32_t(ceil_div(p.mcus_across, most));
+  p.span_mcus = int32_t(ceil_div(p.mcus_across, p.spans_across));
+  p.spans_across = int32_t(ceil_div(p.mcus_across, p.span_mcus));
+  p.first_span = p.mcu_column / p.span_mcus;
+  p.wanted_spans = (p.mcu_column + p.mcu_columns - 1) / p.span_mcus - p.first_span + 1;
   plan.coefficients = int64_t(p.mcu_columns) * p.mcu_rows * p.kept_in_mcu * 128;
   return plan;
 }

@@ -29,6 +29,7 @@ struct JpegPlan {
   int64_t dc[3] = {}, plane[3] = {};         // bytes
   int64_t data = 0;                          // bytes, with what may be read behind them
   int tiles = 0;                             // of 8x8 blocks
+  uint32_t shortest_code = 16;               // bits
 
   int64_t bytes() const;                     // of all its memory, roughly
   int64_t scan_bits() const;                 // at most
@@ -36,6 +37,8 @@ struct JpegPlan {
   void divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits);
   // Blocks of threads of the kernels that work on these.
   int group_blocks() const, part_blocks() const, seam_blocks() const, sum_blocks() const;
+  int span_blocks() const { return picture.mcu_rows * picture.wanted_spans; }
+  int64_t list_vectors() const, spans() const;         // of all parts; of the picture
 };
 
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);

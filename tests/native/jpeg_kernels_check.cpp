@@ -8,6 +8,7 @@
 #include "gpu/cuda_jpeg_plan.h"
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_list_transform.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -43,7 +44,7 @@ class Run {
  public:
   Run(const Bytes& file, const gpu::CudaJpeg::Item& item, const DecodeOptions& options, int threads)
       : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
-    plan.divide(uint32_t(uniform(1, 16)) * 128, uint32_t(uniform(1, 4)), uint32_t(uniform(0, 4) * uniform(0, 1000)));
+    plan.divide(uint32_t(uniform(1, 8)) * 128, uint32_t(uniform(1, 4)), uint32_t(uniform(0, 4) * uniform(0, 1000)));
     give(p.coefficients, plan.coefficients / 2);
     uint8_t* copy = nullptr;
     give(copy, (int64_t(file.size()) + 15) / 16 * 16);
@@ -52,6 +53,7 @@ class Run {
     give(p.data, plan.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
     give(p.entry, p.parts), give(p.part, p.parts), give(p.seam, p.parts), give(p.sum, p.parts), give(p.status, 1);
     give(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
+    give(p.lists, plan.list_vectors()), give(p.list_length, p.parts), give(p.spans, plan.spans());
     for (int k = 0; k < p.components; k++)
       give(p.component[k].differences, plan.dc[k] / 2), give(p.component[k].dc, plan.dc[k] / 2),
           give(p.component[k].plane, plan.plane[k]);
@@ -77,6 +79,15 @@ class Run {
   }
   void finish_dc() { run(device::jpeg_dc, plan.sum_blocks()); }
   void transform() { run(device::jpeg_transform, plan.tiles); }
+  // The same by way of lists.
+  void transform_lists() {
+    for (int k = 0; k < p.components; k++) std::memset(p.component[k].plane, 0xA5, size_t(plan.plane[k]));
+    run(device::jpeg_list_transform, plan.span_blocks());
+  }
+  void write_lists() {
+    *p.status = {};
+    run(device::jpeg_list, plan.part_blocks());
+  }
   void make_pixels() {
     const device::JpegTiles tiles(p);
     run(device::jpeg_pixels, tiles.across * tiles.down);
@@ -257,6 +268,12 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     if (!expect(!run.p.status->extreme, "range", name)) return;
     run.transform();
     expect(check_planes(blocks, h, run.p), "planes", name);
+    run.write_lists();
+    if (!expect(run.p.status->complete && !run.p.status->broken, "status after lists", name)) return;
+    run.finish_dc();
+    expect(check_dc(blocks, run.p), "DC values after lists", name);
+    run.transform_lists();
+    expect(check_planes(blocks, h, run.p), "planes from lists", name);
     run.make_pixels();
     const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
@@ -290,7 +307,10 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::
   Case c = random_case(file, h, 0);
   c.options.type = ImageType::rgb;
   Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
-  run.unstuff(), run.decode(), run.finish_dc();
+  const bool lists = uniform(0, 1) == 1;
+  run.unstuff(), run.decode();
+  if (lists) run.write_lists();
+  run.finish_dc();
   const device::JpegStatus s = *run.p.status;
   Rows rows;
   rows.bytes = size_t(h.width) * 3;
@@ -302,7 +322,9 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::
     return;
   }
   taken_mutations++;
-  run.transform(), run.make_pixels();
+  if (lists) run.transform_lists();
+  else run.transform();
+  run.make_pixels();
   expect(status == jpeg::Status::ok && std::memcmp(rows.pixels.data(), run.p.out, rows.pixels.size()) == 0,
          "pixels after mutation", name);
 }

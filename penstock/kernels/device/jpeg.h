@@ -115,6 +115,11 @@ struct JpegPicture {
   uint8_t place[64];                   // of coefficients in the file's order: column * 8 + row
   int32_t mcus_across;
   int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those of which coefficients are kept
+  struct JpegListVector* lists;        // of coefficients, of each part, see jpeg_lists.h
+  uint32_t *list_length, list_vectors; // of each; room of each
+  struct JpegSpan* spans;              // MCUs of a row that are transformed together: the parts that they lie in
+  int32_t span_mcus, spans_across;     // of the whole picture
+  int32_t first_span, wanted_spans;    // in a row
   int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; DC values: differences
   int32_t components;
   JpegComponent component[3];
