@@ -21,7 +21,6 @@ struct JpegListTransformMemory {
   JpegEight column[kJpegListTileBlocks][9];        // in the last one goes what is none
   JpegListBlock block[kJpegListTileBlocks];        // as they lie in the planes
   JpegEight quant[3][8];
-  uint32_t before[kJpegListParts], length[kJpegListParts];         // of a list: the first block's number, vectors
   uint8_t place[128];
 };
 
@@ -56,26 +55,24 @@ PS_FN void find_blocks(const JpegPicture& p, JpegListTransformMemory& m, int row
 // All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
 PS_FN void spread_lists(const JpegPicture& p, JpegListTransformMemory& m, JpegSpan span, uint32_t first,
                         uint32_t count) {
+  constexpr uint32_t together = 4;     // vectors are on their way at a time
   auto* coefficients = reinterpret_cast<int16_t*>(m.column);
-  for (uint32_t from = span.begin; from < span.end; from += kJpegListParts) {
-    const uint32_t parts = min(span.end - from, kJpegListParts);
-    sync();
-    for (uint32_t i = uint32_t(thread()); i < kJpegListParts; i += uint32_t(threads())) {
-      const uint32_t part = from + min(i, parts - 1);
-      m.before[i] = part ? p.sum[part - 1] : 0, m.length[i] = p.list_length[part];
-    }
-    sync();
-    uint32_t longest = 0;
-    for (uint32_t i = 0; i < kJpegListParts; i++) longest = max(longest, m.length[i]);
+  const uint32_t lanes = min(uint32_t(threads()), kJpegListParts), rows = uint32_t(threads()) / lanes;
+  const uint32_t row = uint32_t(thread()) / lanes;
+  sync();
+  for (uint32_t part = span.begin + uint32_t(thread()) % lanes; part < span.end && row < rows; part += lanes) {
+    const JpegListVector* list = list_of(p, part);
+    const uint32_t vectors = on_gpu(p.list_length)[part], offset = (part ? on_gpu(p.sum)[part - 1] : 0) - first;
     PS_LOOP
-    for (uint32_t i = uint32_t(thread()); i < longest * kJpegListParts; i += uint32_t(threads())) {
-      const uint32_t k = i % kJpegListParts, vector = i / kJpegListParts;
-      if (k >= parts || vector >= m.length[k]) continue;
-      const JpegListVector v = list_of(p, from + k)[vector * kJpegListParts];
-      const uint32_t offset = m.before[k] - first;
-      PS_UNROLL for (const uint32_t word : v.words) {
-        const uint32_t number = (word >> 7 & 511) + offset;
-        if (number < count) coefficients[number * 72 + m.place[word & 127]] = int16_t(word >> 16);
+    for (uint32_t i = row; i < vectors; i += rows * together) {
+      JpegListVector v[together];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) v[k] = list[min(i + k * rows, vectors - 1) * kJpegListParts];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) {
+        if (i + k * rows >= vectors) break;
+        PS_UNROLL for (const uint32_t word : v[k].words) {
+          const uint32_t number = (word >> 7 & 511) + offset;
+          if (number < count) coefficients[number * 72 + m.place[word & 127]] = int16_t(word >> 16);
+        }
       }
     }
   }
