@@ -11,6 +11,7 @@
 #include "gpu/recorder.h"
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_fused.h"
 #include "kernels/device/jpeg_huffman.h"
 #include "kernels/device/jpeg_list_transform.h"
 #include "kernels/device/jpeg_pixels.h"
@@ -45,17 +46,27 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kWrite = source("jpeg_coefficients", "jpeg_write", 3),
                   kList = source("jpeg_lists", "jpeg_list", 3),
                   kListTransform = source("jpeg_list_transform", "jpeg_list_transform", 5),
+                  kSpans = source("jpeg_fused", "jpeg_spans"), kFused = source("jpeg_fused", "jpeg_fused", 2),
                   kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
-// Whether coefficients are stored as lists rather than as blocks.
-bool as_lists() {
-  static const bool lists = [] {
-    const char* how = std::getenv("PENSTOCK_JPEG_COEFFICIENTS");
-    return how && std::strcmp(how, "lists") == 0;
+// What becomes of coefficients between the scans and the planes.
+enum class Coefficients { blocks, lists, fused };
+Coefficients coefficients() {
+  static const Coefficients how = [] {
+    const char* name = std::getenv("PENSTOCK_JPEG_COEFFICIENTS");
+    if (name && std::strcmp(name, "lists") == 0) return Coefficients::lists;
+    return name && std::strcmp(name, "fused") == 0 ? Coefficients::fused : Coefficients::blocks;
   }();
-  return lists;
+  return how;
+}
+bool as_lists() { return coefficients() == Coefficients::lists; }
+bool fused() { return coefficients() == Coefficients::fused; }
+// For measurements: so many bytes of shared memory more for the kernel that writes lists.
+int extra_shared() {
+  static const char* bytes = std::getenv("PENSTOCK_JPEG_EXTRA");
+  return bytes ? std::atoi(bytes) : 0;
 }
 
 // Pictures that are decoded together: all kernels run once for all of them.
@@ -90,7 +101,13 @@ class Group {
     launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); },
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
     launch(kSettle, [](const JpegPlan&) { return 1; }, sizeof(device::JpegSettleMemory));
-    const int write = as_lists() ? int(sizeof(device::JpegListMemory)) : int(sizeof(device::JpegWriteMemory));
+    if (fused()) {
+      launch(kSpans, [](const JpegPlan& p) { return p.part_blocks(); }, 0, device::kJpegWriteThreads);
+      launch(kFused, [](const JpegPlan& p) { return p.fused_blocks(); },
+             int(sizeof(device::JpegFusedMemory)) + stretch(device::fused_bits));
+      return;
+    }
+    const int write = as_lists() ? int(sizeof(device::JpegScanMemory)) + extra_shared() : int(sizeof(device::JpegWriteMemory));
     launch(as_lists() ? kList : kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
            write + stretch(device::write_bits), device::kJpegWriteThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
@@ -98,7 +115,8 @@ class Group {
   }
 
   void make_pixels() {
-    if (as_lists())
+    if (fused()) {
+    } else if (as_lists())
       launch(kListTransform, [](const JpegPlan& p) { return p.span_blocks(); },
              sizeof(device::JpegListTransformMemory), device::kJpegListTransformThreads);
     else
@@ -165,6 +183,10 @@ class Group {
         layout.add(p.lists, plan.list_vectors());
         layout.add(p.list_length, p.parts);
         layout.add(p.spans, plan.spans());
+      } else if (fused()) {
+        layout.add(p.fused_span, plan.fused_blocks());
+        layout.add(p.chain, plan.fused_blocks());
+        layout.add(p.ticket, 1);
       } else {
         layout.add(p.coefficients, plan.coefficients / 2);
       }
@@ -225,8 +247,13 @@ void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, s
 }  // namespace
 
 const std::vector<std::string>& CudaJpeg::sources() {
-  static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
-                                               kSettle, as_lists() ? kList : kWrite, kDc, as_lists() ? kListTransform : kTransform, kPixels};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> s = {kTables, kCount, kUnstuff, kSynchronize, kJoin, kSettle, kPixels};
+    if (fused()) s.insert(s.end(), {kSpans, kFused});
+    else if (as_lists()) s.insert(s.end(), {kList, kDc, kListTransform});
+    else s.insert(s.end(), {kWrite, kDc, kTransform});
+    return s;
+  }();
   return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/zigzag.h"
+#include "kernels/device/jpeg_fused.h"
 #include "kernels/device/jpeg_lists.h"
 
 namespace ps::gpu {
@@ -167,6 +168,9 @@ int64_t JpegPlan::list_vectors() const {
   constexpr int64_t together = device::kJpegListParts;
   return ceil_div(picture.parts, together) * together * picture.list_vectors;
 }
+int JpegPlan::fused_blocks() const {
+  return int(ceil_div(picture.blocks / uint32_t(picture.blocks_in_mcu), picture.fused_mcus));
+}
 int64_t JpegPlan::spans() const { return int64_t(picture.blocks) / picture.blocks_in_mcu / picture.mcus_across *
                                          picture.spans_across; }
 
@@ -230,6 +234,7 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.spans_across = int32_t(ceil_div(p.mcus_across, most));
   p.span_mcus = int32_t(ceil_div(p.mcus_across, p.spans_across));
   p.spans_across = int32_t(ceil_div(p.mcus_across, p.span_mcus));
+  p.fused_mcus = device::kJpegFusedBlocks / p.blocks_in_mcu;
   p.first_span = p.mcu_column / p.span_mcus;
   p.wanted_spans = (p.mcu_column + p.mcu_columns - 1) / p.span_mcus - p.first_span + 1;
   plan.coefficients = int64_t(p.mcu_columns) * p.mcu_rows * p.kept_in_mcu * 128;

@@ -8,6 +8,7 @@
 #include "gpu/cuda_jpeg_plan.h"
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_fused.h"
 #include "kernels/device/jpeg_list_transform.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
@@ -57,6 +58,7 @@ class Run {
     for (int k = 0; k < p.components; k++)
       give(p.component[k].differences, plan.dc[k] / 2), give(p.component[k].dc, plan.dc[k] / 2),
           give(p.component[k].plane, plan.plane[k]);
+    give(p.fused_span, plan.fused_blocks()), give(p.chain, plan.fused_blocks()), give(p.ticket, 1);
     const int shift = uniform(0, 15);            // pictures begin anywhere
     give(p.out, int64_t(p.width) * p.height * p.channels + shift);
     p.out += shift;
@@ -87,6 +89,13 @@ class Run {
   void write_lists() {
     *p.status = {};
     run(device::jpeg_list, plan.part_blocks());
+  }
+  // The same by one kernel.
+  void fused() {
+    for (int k = 0; k < p.components; k++) std::memset(p.component[k].plane, 0xA5, size_t(plan.plane[k]));
+    *p.status = {};
+    run(device::jpeg_spans, plan.part_blocks());
+    run(device::jpeg_fused, plan.fused_blocks());
   }
   void make_pixels() {
     const device::JpegTiles tiles(p);
@@ -274,6 +283,9 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     expect(check_dc(blocks, run.p), "DC values after lists", name);
     run.transform_lists();
     expect(check_planes(blocks, h, run.p), "planes from lists", name);
+    run.fused();
+    expect(run.p.status->complete && !run.p.status->broken && !run.p.status->extreme, "status, fused", name);
+    expect(check_planes(blocks, h, run.p), "planes, fused", name);
     run.make_pixels();
     const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
@@ -307,10 +319,11 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::
   Case c = random_case(file, h, 0);
   c.options.type = ImageType::rgb;
   Run run(file, c.item, c.options, uniform(0, 3) ? 1 : 3);
-  const bool lists = uniform(0, 1) == 1;
+  const int way = uniform(0, 2);
   run.unstuff(), run.decode();
-  if (lists) run.write_lists();
-  run.finish_dc();
+  if (way == 1) run.write_lists();
+  if (way == 2) run.fused();
+  else run.finish_dc();
   const device::JpegStatus s = *run.p.status;
   Rows rows;
   rows.bytes = size_t(h.width) * 3;
@@ -322,8 +335,8 @@ void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const std::
     return;
   }
   taken_mutations++;
-  if (lists) run.transform_lists();
-  else run.transform();
+  if (way == 1) run.transform_lists();
+  if (way == 0) run.transform();
   run.make_pixels();
   expect(status == jpeg::Status::ok && std::memcmp(rows.pixels.data(), run.p.out, rows.pixels.size()) == 0,
          "pixels after mutation", name);

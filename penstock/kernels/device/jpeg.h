@@ -120,6 +120,10 @@ struct JpegPicture {
   struct JpegSpan* spans;              // MCUs of a row that are transformed together: the parts that they lie in
   int32_t span_mcus, spans_across;     // of the whole picture
   int32_t first_span, wanted_spans;    // in a row
+  struct JpegFusedSpan* fused_span;    // what a block of jpeg_fused.h decodes: parts
+  uint64_t* chain;                     // what each of them tells those behind it
+  uint32_t* ticket;                    // the next one's number
+  int32_t fused_mcus;                  // of each
   int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; DC values: differences
   int32_t components;
   JpegComponent component[3];
