@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -22,9 +23,10 @@ from bench.photos import SETS, describe, photos
 from penstock import fn, pipeline_def
 
 # In the order in which they run (native/gpu/cuda_jpeg.cpp), if no picture of a batch is too small for one of them.
+FUSED = os.environ.get("PENSTOCK_JPEG_COEFFICIENTS") == "fused"
 KERNELS = (
-    "tables", "count", "unstuff", "synchronize", "join", "settle", "write", "dc", "transform",
-    "pixels",
+    "tables", "count", "unstuff", "synchronize", "join", "settle",
+    *(("spans", "fused") if FUSED else ("write", "dc", "transform")), "pixels",
 )  # fmt: skip
 
 
