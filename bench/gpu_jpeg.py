@@ -23,10 +23,11 @@ from bench.photos import SETS, describe, photos
 from penstock import fn, pipeline_def
 
 # In the order in which they run (native/gpu/cuda_jpeg.cpp), if no picture of a batch is too small for one of them.
-FUSED = os.environ.get("PENSTOCK_JPEG_COEFFICIENTS") == "fused"
+COEFFICIENTS = os.environ.get("PENSTOCK_JPEG_COEFFICIENTS")
 KERNELS = (
     "tables", "count", "unstuff", "synchronize", "join", "settle",
-    *(("spans", "fused") if FUSED else ("write", "dc", "transform")), "pixels",
+    *(("spans", "fused") if COEFFICIENTS == "fused" else ("write", "dc")),
+    *(("transform",) if COEFFICIENTS in (None, "blocks", "lists") else ()), "pixels",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_fused.h"
 #include "kernels/device/jpeg_huffman.h"
-#include "kernels/device/jpeg_list_transform.h"
+#include "kernels/device/jpeg_list_pixels.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -46,22 +46,25 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kWrite = source("jpeg_coefficients", "jpeg_write", 3),
                   kList = source("jpeg_lists", "jpeg_list", 3),
                   kListTransform = source("jpeg_list_transform", "jpeg_list_transform", 5),
+                  kListPixels = source("jpeg_list_pixels", "jpeg_list_pixels", 5),
                   kSpans = source("jpeg_fused", "jpeg_spans"), kFused = source("jpeg_fused", "jpeg_fused", 2),
                   kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
 // What becomes of coefficients between the scans and the planes.
-enum class Coefficients { blocks, lists, fused };
+enum class Coefficients { blocks, lists, direct, fused };
 Coefficients coefficients() {
   static const Coefficients how = [] {
     const char* name = std::getenv("PENSTOCK_JPEG_COEFFICIENTS");
     if (name && std::strcmp(name, "lists") == 0) return Coefficients::lists;
+    if (name && std::strcmp(name, "direct") == 0) return Coefficients::direct;
     return name && std::strcmp(name, "fused") == 0 ? Coefficients::fused : Coefficients::blocks;
   }();
   return how;
 }
-bool as_lists() { return coefficients() == Coefficients::lists; }
+bool direct() { return coefficients() == Coefficients::direct; }
+bool as_lists() { return coefficients() == Coefficients::lists || direct(); }
 bool fused() { return coefficients() == Coefficients::fused; }
 // For measurements: so many bytes of shared memory more for the kernel that writes lists.
 int extra_shared() {
@@ -117,11 +120,15 @@ class Group {
   void make_pixels() {
     if (fused()) {
     } else if (as_lists())
-      launch(kListTransform, [](const JpegPlan& p) { return p.span_blocks(); },
+      launch(kListTransform, [](const JpegPlan& p) { return direct() && p.direct ? 0 : p.span_blocks(); },
              sizeof(device::JpegListTransformMemory), device::kJpegListTransformThreads);
     else
       launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
+    if (direct())
+      launch(kListPixels, [](const JpegPlan& p) { return p.direct ? p.span_blocks() : 0; },
+             sizeof(device::JpegListPixelsMemory), device::kJpegListTransformThreads);
     launch(kPixels, [](const JpegPlan& p) {
+      if (direct() && p.direct) return 0;
       const device::JpegTiles tiles(p.picture);
       return tiles.across * tiles.down;
     }, sizeof(device::JpegPixelsMemory));
@@ -250,7 +257,7 @@ const std::vector<std::string>& CudaJpeg::sources() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> s = {kTables, kCount, kUnstuff, kSynchronize, kJoin, kSettle, kPixels};
     if (fused()) s.insert(s.end(), {kSpans, kFused});
-    else if (as_lists()) s.insert(s.end(), {kList, kDc, kListTransform});
+    else if (as_lists()) s.insert(s.end(), {kList, kDc, kListTransform, kListPixels});
     else s.insert(s.end(), {kWrite, kDc, kTransform});
     return s;
   }();

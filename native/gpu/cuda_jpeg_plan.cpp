@@ -8,7 +8,7 @@
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/zigzag.h"
 #include "kernels/device/jpeg_fused.h"
-#include "kernels/device/jpeg_lists.h"
+#include "kernels/device/jpeg_list_pixels.h"
 
 namespace ps::gpu {
 namespace {
@@ -230,9 +230,10 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   plan_blocks(h, tables, plan);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
+  plan.direct = p.blocks_in_mcu == p.components;
   const int most = device::kJpegListTileBlocks / p.blocks_in_mcu;
   p.spans_across = int32_t(ceil_div(p.mcus_across, most));
-  p.span_mcus = int32_t(ceil_div(p.mcus_across, p.spans_across));
+  p.span_mcus = plan.direct ? device::kJpegDirectMcus : int32_t(ceil_div(p.mcus_across, p.spans_across));
   p.spans_across = int32_t(ceil_div(p.mcus_across, p.span_mcus));
   p.fused_mcus = device::kJpegFusedBlocks / p.blocks_in_mcu;
   p.first_span = p.mcu_column / p.span_mcus;

@@ -38,6 +38,7 @@ struct JpegPlan {
   // Blocks of threads of the kernels that work on these.
   int group_blocks() const, part_blocks() const, seam_blocks() const, sum_blocks() const;
   int span_blocks() const { return picture.mcu_rows * picture.wanted_spans; }
+  bool direct = false;                       // each component has a sample for each pixel
   int fused_blocks() const;
   int64_t list_vectors() const, spans() const;         // of all parts; of the picture
 };

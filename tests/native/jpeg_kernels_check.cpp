@@ -9,7 +9,7 @@
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_dc.h"
 #include "kernels/device/jpeg_fused.h"
-#include "kernels/device/jpeg_list_transform.h"
+#include "kernels/device/jpeg_list_pixels.h"
 #include "kernels/device/jpeg_pixels.h"
 #include "kernels/device/jpeg_synchronize.h"
 #include "kernels/device/jpeg_transform.h"
@@ -89,6 +89,10 @@ class Run {
   void write_lists() {
     *p.status = {};
     run(device::jpeg_list, plan.part_blocks());
+  }
+  void make_pixels_of_lists() {
+    std::memset(p.out, 0xA5, size_t(p.width) * size_t(p.height) * size_t(p.channels));
+    run(device::jpeg_list_pixels, plan.span_blocks());
   }
   // The same by one kernel.
   void fused() {
@@ -290,6 +294,10 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
+    if (!run.plan.direct) continue;
+    run.make_pixels_of_lists();
+    expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
+           "pixels from lists", name + ", window " + std::to_string(i));
   }
 }
 

@@ -25,6 +25,15 @@ struct JpegListTransformMemory {
 };
 
 #if !PS_HOST
+// All threads: nothing but zeros, and what the rest looks up.
+PS_FN void prepare_lists(const JpegPicture& p, JpegListTransformMemory& m, int mcus) {
+  for (int i = thread(); i < 24; i += threads())
+    m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
+  for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
+  auto* eights = reinterpret_cast<JpegEight*>(m.column);
+  for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
+}
+
 // All threads: what is to be known of the span's blocks.
 PS_FN void find_blocks(const JpegPicture& p, JpegListTransformMemory& m, int row, int first, int mcus) {
   for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
@@ -45,11 +54,6 @@ PS_FN void find_blocks(const JpegPicture& p, JpegListTransformMemory& m, int row
     }
     m.block[i] = b;
   }
-  for (int i = thread(); i < 24; i += threads())
-    m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
-  for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
-  auto* eights = reinterpret_cast<JpegEight*>(m.column);
-  for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
 }
 
 // All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
@@ -57,7 +61,7 @@ PS_FN void spread_lists(const JpegPicture& p, JpegListTransformMemory& m, JpegSp
                         uint32_t count) {
   constexpr uint32_t together = 4;     // vectors are on their way at a time
   auto* coefficients = reinterpret_cast<int16_t*>(m.column);
-  const uint32_t lanes = min(uint32_t(threads()), kJpegListParts), rows = uint32_t(threads()) / lanes;
+  const uint32_t lanes = clamp(span.end - span.begin, 1u, uint32_t(threads())), rows = uint32_t(threads()) / lanes;
   const uint32_t row = uint32_t(thread()) / lanes;
   sync();
   for (uint32_t part = span.begin + uint32_t(thread()) % lanes; part < span.end && row < rows; part += lanes) {
@@ -90,6 +94,7 @@ PS_FN void jpeg_list_transform(const Launch& l) {
   const int number = p.first_span + b.number - line * p.wanted_spans, first = number * p.span_mcus;
   const int mcus = min(p.span_mcus, p.mcus_across - first), count = mcus * p.blocks_in_mcu;
   const JpegSpan span = p.spans[row * p.spans_across + number];
+  prepare_lists(p, m, mcus);
   find_blocks(p, m, row, first, mcus);
   spread_lists(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
   PS_LOOP
