@@ -110,7 +110,8 @@ class Group {
              int(sizeof(device::JpegFusedMemory)) + stretch(device::fused_bits));
       return;
     }
-    const int write = as_lists() ? int(sizeof(device::JpegScanMemory)) + extra_shared() : int(sizeof(device::JpegWriteMemory));
+    const int write = as_lists() ? int(sizeof(device::JpegScanMemory)) + extra_shared()
+                                 : int(sizeof(device::JpegWriteMemory));
     launch(as_lists() ? kList : kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
            write + stretch(device::write_bits), device::kJpegWriteThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);

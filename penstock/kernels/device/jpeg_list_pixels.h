@@ -14,7 +14,7 @@ struct JpegListPixelsMemory {
   JpegListTransformMemory transform;
   alignas(16) uint8_t samples[3][8][kJpegDirectMcus * 8];
 };
-static_assert(kJpegDirectMcus * 8 * (8 * 3 + 32) <= sizeof JpegListTransformMemory::column);
+static_assert(kJpegDirectMcus * 8 * 64 <= sizeof JpegListTransformMemory::column);
 static_assert((kJpegDirectMcus * 8 * 3 + 32) * 8 <= sizeof JpegListTransformMemory::column);
 
 #if !PS_HOST

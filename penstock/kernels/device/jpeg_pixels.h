@@ -95,7 +95,7 @@ template <int kWidth = kJpegTileWidth, int kHeight = kJpegTileHeight> struct Jpe
     if (flip_y) v = p.stored_height - kHeight - v;
     x = swap ? v : u, width = swap ? kHeight : kWidth;
     y = swap ? u : v, height = swap ? kWidth : kHeight;
-    row_bytes = p.width * channels, pitch = (swap ? kHeight : kWidth) * 3 + 32;
+    row_bytes = p.width * channels, pitch = ((swap ? kHeight : kWidth) * 3 + 15) / 16 * 16 + 32;
     begin = max(0, -x) * channels, end = min(width, p.width - x) * channels;
     top = max(0, -y), bottom = min(height, p.height - y);
     out = on_gpu(p.out) + (int64_t(y) * row_bytes + x * channels);
