@@ -13,7 +13,7 @@ inline constexpr int kJpegFusedBlocks = 360;                       // of 8 x 8, 
 inline constexpr uint32_t kJpegFusedParts = 96;                    // that have their words in shared memory
 
 struct JpegFusedSpan {
-  uint32_t begin, end;                 // parts
+  uint32_t begin;                      // the part
 };
 
 // Of neighbouring DC differences, of each component: sums since the last restart, if there was one.
@@ -56,10 +56,8 @@ PS_FN void jpeg_spans(const Launch& l) {
   for (uint32_t part = first + uint32_t(thread()); part < end; part += uint32_t(threads())) {
     const uint32_t before = part ? p.sum[part - 1] : 0, behind = min(p.sum[part], p.blocks);
     if (before >= behind) continue;
-    for (uint32_t i = before / each; i * each < behind; i++) {
+    for (uint32_t i = before / each; i * each < behind; i++)
       if (i * each >= before) p.fused_span[i].begin = part;
-      if (min((i + 1) * each, p.blocks) <= behind) p.fused_span[i].end = part + 1;
-    }
   }
 }
 
@@ -180,18 +178,22 @@ PS_FN void jpeg_fused(const Launch& l) {
   const int number = int(m.number), first = number * p.fused_mcus;
   const int mcus = min(p.fused_mcus, int(p.blocks / uint32_t(p.blocks_in_mcu)) - first);
   const int count = mcus * p.blocks_in_mcu;
-  const JpegFusedSpan span = p.fused_span[number];
+  // Up to where the next block of threads begins: so no part is left unchecked, whatever the sums are.
+  const bool is_last = uint32_t(first + mcus) * uint32_t(p.blocks_in_mcu) >= p.blocks;
+  const uint32_t begin_part = number == 0 ? 0 : min(p.fused_span[number].begin, parts - 1);
+  const uint32_t end_part = is_last ? parts : min(p.fused_span[number + 1].begin, parts - 1) + 1;
   auto* eights = reinterpret_cast<JpegEight*>(m.column);
   for (int i = thread(); i < count * 9; i += threads()) eights[i] = {};
   for (int i = thread(); i < 24; i += threads())
     m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
   for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
   const JpegStretch stretch = load_stretch(p, reinterpret_cast<uint32_t*>(memory + sizeof(JpegFusedMemory)),
-                                           span.begin * p.part_bits, min(span.end * p.part_bits, bits),
+                                           begin_part * p.part_bits,
+                                           min(max(begin_part, end_part) * p.part_bits, bits),
                                            jpeg_stretch(fused_bits(p)));
   load_scan(p, m.scan);
   const uint32_t first_block = uint32_t(first * p.blocks_in_mcu);
-  for (uint32_t part = span.begin + uint32_t(thread()); part < span.end; part += uint32_t(threads())) {
+  for (uint32_t part = begin_part + uint32_t(thread()); part < end_part; part += uint32_t(threads())) {
     JpegFusedSink sink{reinterpret_cast<int16_t*>(m.column), m.place, first_block, uint32_t(count), 0};
     decode_part(p, m.scan, stretch, part, bits, sink);
   }

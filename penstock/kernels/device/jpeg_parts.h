@@ -79,6 +79,7 @@ PS_FN void decode_part(const JpegPicture& p, const JpegScanMemory& m, const Jpeg
       broken |= c.segment + 1 != p.segments;       // there are blocks in excess before a restart marker
     } else if (passed == last && c.bit < end) {
       broken |= c.segment_end - c.bit >= 8 || link != 0;
+      if (broken) return 0u;           // the segment's end may be anywhere
       c.leave(p);
       last = last_of(c.segment);
       broken |= before + passed != c.segment * p.segment_blocks;
