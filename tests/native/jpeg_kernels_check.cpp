@@ -419,7 +419,7 @@ int main(int argc, char** argv) {
   if (photographs.empty()) return std::fprintf(stderr, "usage: jpeg_kernels_check PICTURE.jpg...\n"), 2;
   // Of one colour and with tables to match, all bits are zeros: a decoder that begins in the wrong block of an MCU
   // never falls into step.
-  for (const int restart : {0, 1000}) {
+  for (const int restart : {0, 1, 1000}) {
     Picture blank{3000, 2500, 3, Bytes(3000 * 3 * 2500, 200)};
     Encoding e;
     e.optimised = true, e.restart = restart;
