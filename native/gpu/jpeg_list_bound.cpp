@@ -12,7 +12,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // Of those symbols that `counts` says. 16 if there is none: as much as a code takes that is none.
 template <class Counts> int64_t least_bits(const jpeg::HuffmanSpec& spec, Counts counts) {
   int64_t least = 16;
-  for (int length = 1, i = 0; length <= 16; length++)
+  for (int length = 1, i = 0; length < least; length++)
     for (int n = 0; n < spec.counts[length - 1] && i < 256; n++, i++)
       if (counts(spec.symbols[i])) least = std::min(least, int64_t(length + spec.symbols[i] % 16));
   return least;
