@@ -152,7 +152,7 @@ class Group {
     for (const JpegPlan& p : plans_)
       if (!p.has_index()) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
-    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
+    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(device::kJpegListPartBits)));
     const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
     for (JpegPlan& p : plans_) {
       if (p.has_index()) continue;

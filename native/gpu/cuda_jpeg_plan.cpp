@@ -19,6 +19,7 @@ constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits a
 constexpr int64_t kMostBlocks = int64_t(1) << 25;
 constexpr int64_t kMostListBytes = int64_t(4) << 30;
 constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
+static_assert(jpeg::IndexPart::kBits <= device::kJpegListPartBits);
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By number in the file's order.
@@ -205,8 +206,8 @@ bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
   }
-  constexpr int64_t part = jpeg::IndexPart::kBits;
-  if (JpegListBound(h).bytes(part, ceil_div(scan * 8, part)) > kMostListBytes) return false;
+  constexpr int64_t part_bits = jpeg::IndexPart::kBits;
+  if (JpegListBound(h).bytes(part_bits, ceil_div(scan * 8, part_bits)) > kMostListBytes) return false;
   return count_tables(h, h.dc, &jpeg::Component::dc) + count_tables(h, h.ac, &jpeg::Component::ac) <=
          device::kJpegTables;
 }
