@@ -1,6 +1,6 @@
 // Decodes the parts of scans to lists of coefficients, and checks all that may be wrong: if this finds no fault, the
-// result is that of a decoder that began at the start. Nothing happens at the end of a block that other lanes would wait
-// for.
+// result is that of a decoder that began at the start. Nothing happens at the end of a block that other lanes would
+// wait for.
 #pragma once
 
 #include "kernels/device/jpeg_huffman.h"
