@@ -22,11 +22,14 @@ from bench.photos import SETS, describe, index_of, photos
 from penstock import fn, pipeline_def
 
 # In the order in which they run (native/gpu/cuda_jpeg.cpp).
-KERNELS = (
-    "tables", "count", "unstuff", "synchronize", "join", "settle", "write", "dc", "transform",
-    "pixels",
-)  # fmt: skip
-INDEXED = ("tables", "count", "unstuff", "enter", "write", "dc", "transform", "pixels")
+FOUND, INDEXED = ("synchronize", "join", "settle"), ("enter",)  # where the parts of scans begin
+PLANES, DIRECT = ("transform", "pixels"), ("direct",)  # DIRECT: of all photographs no chroma is coarser
+
+
+def kernels(photographs: str, indexed: bool) -> tuple[str, ...]:
+    entries = INDEXED if indexed else FOUND
+    samples = DIRECT if photographs == "444" else PLANES
+    return ("tables", "count", "unstuff", *entries, "list", "dc", *samples)
 
 
 @pipeline_def(device_id=0, seed=1)
@@ -95,7 +98,7 @@ def main() -> None:
         rates = {"cuda": rate(pipe, options.batches, options.batch)}
         print(f"{'cuda':14}{rates['cuda']:10.0f} images/s")
         print("\n".join(line for line in pipe.explain().splitlines() if "so far" in line))
-        times = kernel_times(pipe, options.batches, INDEXED if options.index else KERNELS)
+        times = kernel_times(pipe, options.batches, kernels(options.photos, options.index))
     pipe.close()
     for name, microseconds in times.items():
         print(f"  {name:14}{microseconds:10.1f} us a batch")

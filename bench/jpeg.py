@@ -128,7 +128,7 @@ class Bench:
                 of_bytes = [f"{megabytes:.0f}", f"{megabytes / copies * 1e12:.0f}"] if megabytes else ["-", "-"]
                 floor = symbols * INSTRUCTIONS / found["lanes"] * 1e6
                 rows.append(
-                    [kernel, f"{spent:.0f}", *of_bytes, f"{floor:.0f}" if kernel in ("synchronize", "write") else "-"]
+                    [kernel, f"{spent:.0f}", *of_bytes, f"{floor:.0f}" if kernel in ("synchronize", "list") else "-"]
                 )
             rows.append(["all", f"{sum(found['kernels'].values()):.0f}", "", "", ""])
             yield from table(["kernel", "us", "MB", "floor us: bytes", "floor us: symbols"], rows)
@@ -136,15 +136,16 @@ class Bench:
 
 def kernel_bytes(work: Work) -> dict[str, float]:
     """What each kernel has to read and write of a picture. The others' share is small, or depends on the scan."""
-    coefficients, dc, samples = 128 * work.blocks, 2 * work.blocks, 64 * work.blocks
+    words, dc, samples = 4 * work.symbols, 2 * work.blocks, 64 * work.blocks
     return {
         "count": work.bytes,
         "unstuff": 2 * work.bytes,
         "synchronize": work.bytes,
-        "write": work.bytes + coefficients + dc,
+        "list": work.bytes + words + dc,
         "dc": 2 * dc,
-        "transform": coefficients + dc + samples,
+        "transform": words + dc + samples,
         "pixels": samples + 3 * work.pixels,
+        "direct": words + dc + 3 * work.pixels,
     }
 
 

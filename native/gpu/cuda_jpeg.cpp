@@ -11,6 +11,7 @@
 #include "kernels/device/jpeg_coefficients.h"
 #include "kernels/device/jpeg_convert.h"
 #include "kernels/device/jpeg_dc.h"
+#include "kernels/device/jpeg_direct.h"
 #include "kernels/device/jpeg_huffman.h"
 #include "kernels/device/jpeg_index.h"
 #include "kernels/device/jpeg_pixels.h"
@@ -24,7 +25,7 @@ namespace {
 using device::JpegPicture;
 using device::JpegStatus;
 
-// Bytes of what is decoded at a time: coefficients and planes are several times as large as pictures.
+// Bytes of what is decoded at a time: lists and planes are several times as large as files and pictures.
 int64_t memory_at_a_time(Device& device) {
   const Current current(device);
   size_t unused = 0, all = 0;
@@ -44,9 +45,9 @@ const std::string kTables = source("jpeg_table", "jpeg_tables"), kCount = source
                   kJoin = source("jpeg_synchronize", "jpeg_join"),
                   kSettle = source("jpeg_synchronize", "jpeg_settle"),
                   kEnter = source("jpeg_index", "jpeg_enter"),
-                  kWrite = source("jpeg_coefficients", "jpeg_write", 3),
-                  kDc = source("jpeg_dc", "jpeg_dc"),
+                  kList = source("jpeg_coefficients", "jpeg_list", 3), kDc = source("jpeg_dc", "jpeg_dc"),
                   kTransform = source("jpeg_transform", "jpeg_transform", 5),
+                  kDirect = source("jpeg_direct", "jpeg_direct", 5),
                   kPixels = source("jpeg_pixels", "jpeg_pixels", 5);
 
 std::string convert_source(DType to) {
@@ -93,19 +94,18 @@ class Group {
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
     launch(kSettle, [](const JpegPlan& p) { return p.settle_blocks(); }, sizeof(device::JpegSettleMemory));
     launch(kEnter, [](const JpegPlan& p) { return p.entered_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
-    launch(kWrite, [](const JpegPlan& p) { return p.part_blocks(); },
-           int(sizeof(device::JpegWriteMemory)) + stretch(device::write_bits), device::kJpegWriteThreads);
+    launch(kList, [](const JpegPlan& p) { return p.part_blocks(); },
+           int(sizeof(device::JpegListMemory)) + stretch(device::list_bits), device::kJpegListThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
     launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
   }
 
   void make_pixels() {
-    launch(kTransform, [](const JpegPlan& p) { return p.tiles; }, sizeof(device::JpegTransformMemory));
-    launch(kPixels, [](const JpegPlan& p) {
-      if (p.planes) return 0;
-      const device::JpegTiles tiles(p.picture);
-      return tiles.across * tiles.down;
-    }, sizeof(device::JpegPixelsMemory));
+    launch(kTransform, [](const JpegPlan& p) { return p.transform_blocks(); }, sizeof(device::JpegTransformMemory),
+           device::kJpegTransformThreads);
+    launch(kDirect, [](const JpegPlan& p) { return p.direct_blocks(); }, sizeof(device::JpegDirectMemory),
+           device::kJpegTransformThreads);
+    launch(kPixels, [](const JpegPlan& p) { return p.pixel_blocks(); }, sizeof(device::JpegPixelsMemory));
     if (options_.dtype == DType::u8) return;
     launch(convert_source(options_.dtype),
            [](const JpegPlan& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
@@ -152,7 +152,7 @@ class Group {
     for (const JpegPlan& p : plans_)
       if (!p.has_index()) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
-    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(1024)));
+    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(device::kJpegListPartBits)));
     const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
     for (JpegPlan& p : plans_) {
       if (p.has_index()) continue;
@@ -163,13 +163,15 @@ class Group {
 
   void give_memory(JpegStatus* status) {
     MemoryLayout layout;
-    layout.expect(plans_.size() * 18);
+    layout.expect(plans_.size() * 20);
     pictures_ = static_cast<JpegPicture*>(r_.pinned(plans_.size() * sizeof(JpegPicture)));
     for (size_t i = 0; i < plans_.size(); i++) {
       const JpegPlan& plan = plans_[i];
       JpegPicture& p = *new (pictures_ + i) JpegPicture(plan.picture);
       p.status = status + i;
-      layout.add(p.coefficients, plan.coefficients / 2);
+      layout.add(p.lists, plan.list_vectors());
+      layout.add(p.list_length, p.parts);
+      layout.add(p.spans, plan.spans());
       layout.add(p.data, plan.data);
       if (plan.pixels) layout.add(p.out, plan.pixels);
       layout.add(p.piece, p.pieces);
@@ -267,8 +269,8 @@ BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items,
 }  // namespace
 
 const std::vector<std::string>& CudaJpeg::sources() {
-  static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,
-                                               kSettle, kEnter, kWrite, kDc, kTransform, kPixels};
+  static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,    kSettle,
+                                               kEnter,  kList,  kDc,      kTransform,   kDirect, kPixels};
   return all;
 }
 

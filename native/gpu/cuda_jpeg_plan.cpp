@@ -7,6 +7,8 @@
 
 #include "decode/jpeg/plane.h"
 #include "decode/jpeg/zigzag.h"
+#include "kernels/device/jpeg_lists.h"
+#include "kernels/device/jpeg_pixels.h"
 
 namespace ps::gpu {
 namespace {
@@ -14,8 +16,10 @@ namespace {
 using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
-constexpr int64_t kLargestPicture = int64_t(4) << 30;     // bytes of coefficients
+constexpr int64_t kMostBlocks = int64_t(1) << 25;
+constexpr int64_t kMostListBytes = int64_t(4) << 30;
 constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
+static_assert(jpeg::IndexPart::kBits <= device::kJpegListPartBits);
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By number in the file's order.
@@ -69,22 +73,18 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
   const int fx = h.h_max / from.h, fy = h.v_max / from.v;
   c.width = from.width, c.height = from.height;
   c.h = from.h, c.v = from.v, c.blocks = from.h * from.v;
-  c.by_h = device::Divisor(uint64_t(c.h)), c.by_v = device::Divisor(uint64_t(c.v));
+  c.by_h = device::Divisor(uint64_t(c.h));
   c.shift_x = std::countr_zero(unsigned(fx)), c.shift_y = std::countr_zero(unsigned(fy));
   const bool by2 = fx <= 2 && fy <= 2, wide = from.width > 2;
   c.filter_x = fancy && by2 && fx == 2 && wide;
   c.filter_y = fancy && by2 && fy == 2 && (fx == 1 || wide);
   for (int k = 0; k < 64; k++) c.quant[k % 8 * 8 + k / 8] = h.quant[from.quant][k];
   plan.dc[number] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
-  c.first_tile = INT32_MAX;
   if (!wanted) return;
   jpeg::Plane plane;
   plane.start(h, number, stored, true, fancy);
   c.column = plane.block_columns.begin, c.columns = plane.block_columns.end - plane.block_columns.begin;
   c.row = plane.block_rows.begin, c.rows = plane.block_rows.end - plane.block_rows.begin;
-  c.by_columns = device::Divisor(uint64_t(c.columns));
-  c.first_tile = plan.tiles;
-  plan.tiles += int(ceil_div(int64_t(c.columns) * c.rows, device::kJpegTileBlocks));
   plan.plane[number] = int64_t(c.columns) * c.rows * 64;
   JpegPicture& p = plan.picture;
   const int right = std::max(p.mcu_column + p.mcu_columns, plane.mcu_columns.end);
@@ -107,15 +107,24 @@ void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     const uint8_t dc = table(h.dc[c.dc], true), ac = table(h.ac[c.ac], false);
-    p.component[i].slot = p.kept_in_mcu;
     for (int k = 0; k < c.h * c.v; k++) {
       const int b = p.blocks_in_mcu++;
       p.dc_table[b] = dc, p.ac_table[b] = ac;
       p.component_of[b] = uint8_t(i), p.rank[b] = uint8_t(k);
-      p.slot[b] = int8_t(p.component[i].columns ? p.kept_in_mcu++ : -1);
     }
   }
   std::memcpy(p.place, kPlaces.data(), sizeof p.place);
+}
+
+// Which MCUs are transformed together: about as many in each span of a row.
+void plan_spans(JpegPlan& plan) {
+  JpegPicture& p = plan.picture;
+  const int most = device::kJpegTileBlocks / p.blocks_in_mcu;
+  p.span_mcus = plan.direct ? device::kJpegDirectBlocks
+                            : int32_t(ceil_div(p.mcus_across, ceil_div(p.mcus_across, most)));
+  p.spans_across = int32_t(ceil_div(p.mcus_across, p.span_mcus));
+  p.first_span = p.mcu_column / p.span_mcus;
+  p.wanted_spans = (p.mcu_column + p.mcu_columns - 1) / p.span_mcus - p.first_span + 1;
 }
 
 }  // namespace
@@ -148,7 +157,8 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = coefficients + pixels + 4 * data + 4 * int64_t(picture.segments);     // parts have twice as much as the scan
+  int64_t sum = lists.bytes(picture.part_bits, picture.parts) + pixels + 4 * int64_t(picture.segments);
+  sum += 4 * data;                                 // parts have twice as much as the scan
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
@@ -158,7 +168,12 @@ int64_t JpegPlan::scan_bits() const { return int64_t(picture.end - picture.scan)
 void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
   picture.part_bits = part_bits, picture.group = group, picture.guess_bits = guess_bits;
   picture.parts = uint32_t(ceil_div(scan_bits(), part_bits));
+  picture.list_vectors = uint32_t(lists.vectors(part_bits));
 }
+int64_t JpegPlan::list_vectors() const {
+  return lists.bytes(picture.part_bits, picture.parts) / int64_t(sizeof(device::JpegListVector));
+}
+int64_t JpegPlan::spans() const { return int64_t(picture.mcu_row + picture.mcu_rows) * picture.spans_across; }
 
 int JpegPlan::group_blocks() const {
   return has_index() ? 0 : int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
@@ -166,7 +181,7 @@ int JpegPlan::group_blocks() const {
 int JpegPlan::seam_blocks() const { return has_index() ? 0 : int(ceil_div(picture.parts, device::kJpegSeams)); }
 int JpegPlan::settle_blocks() const { return has_index() ? 0 : 1; }
 int JpegPlan::entered_blocks() const { return has_index() ? int(ceil_div(picture.parts, device::kJpegEntered)) : 0; }
-int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegWriteThreads)); }
+int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegListThreads)); }
 int JpegPlan::sum_blocks() const {
   int64_t blocks = 0;
   for (int k = 0; k < picture.components; k++)
@@ -175,13 +190,24 @@ int JpegPlan::sum_blocks() const {
   return int(blocks);
 }
 
+int JpegPlan::transform_blocks() const { return direct ? 0 : picture.mcu_rows * picture.wanted_spans; }
+int JpegPlan::direct_blocks() const { return direct ? picture.mcu_rows * picture.wanted_spans : 0; }
+int JpegPlan::pixel_blocks() const {
+  if (planes || direct) return 0;
+  const device::JpegTiles tiles(picture);
+  return tiles.across * tiles.down;
+}
+
 bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
   if (!h.supported || h.scan >= size || int64_t(size) > kLargestFile) return false;
-  if (blocks_of(h) * 128 > kLargestPicture || blocks_of(h) > int64_t(size - h.scan) * kBlocksInByte) return false;
+  const auto scan = int64_t(size - h.scan);
+  if (blocks_of(h) > kMostBlocks || blocks_of(h) > scan * kBlocksInByte) return false;
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
   }
+  constexpr int64_t part_bits = jpeg::IndexPart::kBits;
+  if (JpegListBound(h).bytes(part_bits, ceil_div(scan * 8, part_bits)) > kMostListBytes) return false;
   return count_tables(h, h.dc, &jpeg::Component::dc) + count_tables(h, h.ac, &jpeg::Component::ac) <=
          device::kJpegTables;
 }
@@ -223,11 +249,9 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
   plan.data = scan + kReadBehind;
-  if (const jpeg::ScanIndex* index = index_of(item)) {
-    p.index_bits = index->bits;
-    plan.divide(jpeg::IndexPart::kBits, 0, 0);
-    p.parts = index->part_count;
-  }
+  plan.lists = JpegListBound(h);
+  plan.divide(jpeg::IndexPart::kBits, 1, 0);
+  if (const jpeg::ScanIndex* index = index_of(item)) p.index_bits = index->bits, p.parts = index->part_count;
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
@@ -257,7 +281,9 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
   p.needed = uint32_t(p.mcu_row + p.mcu_rows) * uint32_t(p.mcus_across * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
-  plan.coefficients = int64_t(p.mcu_columns) * p.mcu_rows * p.kept_in_mcu * 128;
+  plan.direct = p.blocks_in_mcu == p.components && !item.planes;
+  if (plan.direct) std::fill(std::begin(plan.plane), std::end(plan.plane), 0);
+  plan_spans(plan);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/cuda_jpeg.h"
+#include "gpu/jpeg_list_bound.h"
 #include "kernels/device/jpeg.h"
 
 namespace ps::gpu {
@@ -25,12 +26,12 @@ struct JpegPlan {
   device::JpegPicture picture{};             // without addresses
   int tables[device::kJpegTables] = {};      // their numbers in the pool
   int table_count = 0;
-  int64_t coefficients = 0;                  // bytes
   int64_t dc[3] = {}, plane[3] = {};         // bytes
   uint8_t* planes = nullptr;                 // where these are to be, if not among all the rest
   int64_t data = 0;                          // bytes, with what may be read behind them
   int64_t pixels = 0;                        // bytes, where they are converted to another type
-  int tiles = 0;                             // of 8x8 blocks
+  bool direct = false;                       // pixels are made without planes
+  JpegListBound lists;
 
   int64_t bytes() const;                     // of all its memory, roughly
   int64_t scan_bits() const;                 // at most
@@ -40,6 +41,9 @@ struct JpegPlan {
   // Blocks of threads of the kernels that work on these. An index makes synchronising needless.
   int group_blocks() const, seam_blocks() const, settle_blocks() const, entered_blocks() const;
   int part_blocks() const, sum_blocks() const;
+  // Of those that make samples, or pixels at once, or pixels of samples.
+  int transform_blocks() const, direct_blocks() const, pixel_blocks() const;
+  int64_t list_vectors() const, spans() const;         // of all parts; of the rows that are needed
 };
 
 // Of the parts as the index has them, if there is one that could be this file's; otherwise divide() tells them.

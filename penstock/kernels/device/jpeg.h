@@ -5,10 +5,12 @@
 //   jpeg_table.h         Huffman tables that are quick to look up
 //   jpeg_synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
 //   jpeg_index.h         ... or as an index of the file says
-//   jpeg_coefficients.h  all parts decoded once more, from the right bits: coefficients, and whether all is consistent
+//   jpeg_coefficients.h  all parts decoded once more, from the right bits: lists (jpeg_lists.h) of coefficients, and
+//                        whether all is consistent
 //   jpeg_dc.h            DC values from their differences
-//   jpeg_transform.h     dequantisation and inverse DCT: planes of samples
+//   jpeg_transform.h     dequantisation and inverse DCT (jpeg_idct.h): planes of samples
 //   jpeg_pixels.h        upsampling (jpeg_upsample.h), colours, orientation
+//   jpeg_direct.h        ... instead of both, where all components have a sample for each pixel
 //   jpeg_convert.h       other types than bytes
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus.
@@ -21,7 +23,7 @@ namespace ps::device {
 inline constexpr int kJpegThreads = 256;
 inline constexpr int kJpegPieceBytes = 16384, kJpegRunBytes = 32;   // of a file, for a block and for a thread
 inline constexpr int kJpegRuns = kJpegPieceBytes / kJpegRunBytes;
-inline constexpr int kJpegScanThreads = 256, kJpegWriteThreads = 128;      // that decode parts of a scan
+inline constexpr int kJpegScanThreads = 256, kJpegListThreads = 128;       // that decode parts of a scan
 inline constexpr uint32_t kJpegBehind = 320 * 8;                   // bits that decoders may look at: blocks have 1984
 inline constexpr uint32_t kJpegStretch = 17408;                    // words of a scan in shared memory, at most
 inline constexpr int kJpegSeams = 512;                             // between parts, for a block
@@ -30,7 +32,8 @@ inline constexpr uint32_t kJpegInOrder = 1 << 22;                  // bits that 
 inline constexpr uint32_t kJpegEntered = 1024;                     // parts that an index tells of, for a block
 inline constexpr int kJpegSums = 8192;                             // DC values, for a block
 inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
-inline constexpr int kJpegTileBlocks = 128;                        // of 8 x 8 samples, transformed by a block
+inline constexpr int kJpegTransformThreads = 128, kJpegTileBlocks = 128;     // of 8 x 8 samples, for a block
+inline constexpr int kJpegDirectBlocks = 32;                       // ... of each component
 inline constexpr int kJpegTileWidth = 128, kJpegTileHeight = 64;   // pixels made by a block
 
 // A Huffman table as files state it.
@@ -85,16 +88,14 @@ struct JpegComponent {
   int32_t blocks;                      // in each MCU
   int32_t h, v;                        // ... across and down
   int32_t column, row, columns, rows;  // the blocks wanted: the first one, and how many
-  Divisor by_columns, by_h, by_v;
-  int32_t slot;                        // the first one's number among those of an MCU that are kept
-  int32_t first_tile;                  // number among all components' tiles; of those not wanted above all
+  Divisor by_h;
   int32_t shift_x, shift_y;            // of the picture's coordinates
   int32_t filter_x, filter_y;          // interpolated, or else repeated
   alignas(16) uint16_t quant[64];      // column by column
 };
 
 struct JpegPicture {
-  const uint8_t* file;                 // aligned to 16, as are `data` and `coefficients`, and readable up to there
+  const uint8_t* file;                 // aligned to 16, as is `data`, and readable up to there
   uint8_t* data;                       // without stuffing: words of 32 bits, most significant byte first in value
   uint32_t scan, end;                  // bytes of the file that may be the scan's
   uint32_t pieces, first_piece;        // of the file, from the one in which the scan begins
@@ -114,14 +115,17 @@ struct JpegPicture {
   JpegStatus* status;
   const JpegTable* table[kJpegTables];
   uint32_t blocks, needed;             // in the scan; up to the last one that the window needs
-  int32_t blocks_in_mcu, kept_in_mcu;
+  int32_t blocks_in_mcu;
   uint8_t dc_table[16], ac_table[16];  // by block in the MCU
   uint8_t component_of[16], rank[16];  // its component, its number among those of that component
-  int8_t slot[16];                     // its number among those that are kept, or -1
   uint8_t place[64];                   // of coefficients in the file's order: column * 8 + row
   int32_t mcus_across;
-  int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those of which coefficients are kept
-  int16_t* coefficients;               // of kept blocks, in the scan's order, column by column; DC values: differences
+  int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those with samples that are wanted
+  struct JpegListVector* lists;        // coefficients of each part
+  uint32_t *list_length, list_vectors; // of each; room of each
+  struct JpegSpan* spans;              // MCUs of a row that are transformed together, of all rows that are needed
+  int32_t span_mcus, spans_across;
+  int32_t first_span, wanted_spans;    // in a row
   int32_t components;
   JpegComponent component[3];
   uint8_t* out;                        // interleaved

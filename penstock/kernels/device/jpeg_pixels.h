@@ -24,7 +24,7 @@ static_assert(kJpegTileHeight * kJpegPitch <= kJpegTileWidth * kJpegTurnedPitch)
 
 #if !PS_HOST
 // Where a tile goes: to these pixels of the upright output, some of which there may not be.
-struct JpegTile {
+template <int kWidth = kJpegTileWidth, int kHeight = kJpegTileHeight> struct JpegTile {
   int channels, x, y, width, height;
   int row_bytes, pitch;                // of the output, and in shared memory
   int begin, end, top, bottom;         // what there is of it: bytes of a row, and rows
@@ -35,11 +35,11 @@ struct JpegTile {
   // `u`, `v`: in the stored window.
   PS_FN JpegTile(const JpegPicture& p, int u, int v, uint8_t* memory)
       : channels(p.channels), swap(p.swap), flip_x(p.flip_x), flip_y(p.flip_y), pixels(memory) {
-    if (flip_x) u = p.stored_width - kJpegTileWidth - u;
-    if (flip_y) v = p.stored_height - kJpegTileHeight - v;
-    x = swap ? v : u, width = swap ? kJpegTileHeight : kJpegTileWidth;
-    y = swap ? u : v, height = swap ? kJpegTileWidth : kJpegTileHeight;
-    row_bytes = p.width * channels, pitch = swap ? kJpegTurnedPitch : kJpegPitch;
+    if (flip_x) u = p.stored_width - kWidth - u;
+    if (flip_y) v = p.stored_height - kHeight - v;
+    x = swap ? v : u, width = swap ? kHeight : kWidth;
+    y = swap ? u : v, height = swap ? kWidth : kHeight;
+    row_bytes = p.width * channels, pitch = ((swap ? kHeight : kWidth) * 3 + 15) / 16 * 16 + 32;
     begin = max(0, -x) * channels, end = min(width, p.width - x) * channels;
     top = max(0, -y), bottom = min(height, p.height - y);
     out = on_gpu(p.out) + (int64_t(y) * row_bytes + x * channels);
@@ -58,10 +58,10 @@ struct JpegTile {
       if (channels == 3) words[1] = four[1], words[2] = four[2];
       return;
     }
-    if (flip_y) row = kJpegTileHeight - 1 - row;
+    if (flip_y) row = kHeight - 1 - row;
     PS_UNROLL
     for (int i = 0; i < 4; i++) {
-      const int across = flip_x ? kJpegTileWidth - 1 - column - i : column + i;
+      const int across = flip_x ? kWidth - 1 - column - i : column + i;
       uint8_t* to = place(swap ? across : row, swap ? row : across);
       if (channels == 1) {
         *to = uint8_t(four[0] >> 8 * i);
@@ -76,8 +76,16 @@ struct JpegTile {
   PS_FN static uint32_t shifted(uint32_t low, uint32_t high, int offset) {
     return shift_pair(low, high, uint32_t(-offset & 3) * 8);
   }
+  // Of the number of vectors that suffice for so many bytes, wherever they begin.
+  PS_FN static constexpr int vector_bits(int bytes) {
+    int bits = 0;
+    while ((1 << bits) * 16 < bytes + 15) bits++;
+    return bits;
+  }
   PS_FN void write_vectors() const {
-    const int bits = (swap ? 4 : 5) - (channels == 1);           // that so many vectors suffice for a row
+    constexpr int wide = vector_bits(kWidth * 3), high = vector_bits(kHeight * 3);
+    constexpr int less_wide = wide - vector_bits(kWidth), less_high = high - vector_bits(kHeight);
+    const int bits = (swap ? high : wide) - (channels == 1 ? swap ? less_high : less_wide : 0);
     const int all = end - begin - 16;
     if (all < 0) return;
     PS_LOOP

@@ -1,126 +1,127 @@
-// Dequantisation and the inverse DCT: the accurate integer method of the JPEG group's library ("islow"), with sums of
-// 16 bits that wrap and saturate as in native/decode/jpeg/idct.cpp.
+// Dequantisation and inverse DCT: from lists of coefficients to planes of samples. Only in shared memory do blocks have
+// all their 64 numbers.
 #pragma once
 
-#include "kernels/device/bits.h"
-#include "kernels/device/jpeg.h"
-#include "kernels/device/pack.h"
+#include "kernels/device/jpeg_idct.h"
+#include "kernels/device/jpeg_lists.h"
+#include "kernels/device/lanes.h"
 
 namespace ps::device {
 
-// Eight numbers of 16 bits: two in a word, the first one in its lower half.
-struct alignas(16) JpegEight {
-  uint32_t v[4];
+// A block of 8 x 8 on its way.
+struct alignas(16) JpegPlacedBlock {
+  uint8_t* to;                         // null: nobody wants it
+  int32_t pitch;
+  int16_t dc;
+  uint8_t number, component;           // in the span
 };
 
-// The blocks of a tile, column by column, with room between them against bank conflicts.
 struct JpegTransformMemory {
-  JpegEight column[kJpegTileBlocks][9];
+  JpegEight column[kJpegTileBlocks][9];            // in the last one goes what is none
+  JpegPlacedBlock block[kJpegTileBlocks];          // as they lie in the planes
+  JpegEight quant[3][8];
+  uint8_t place[128];
 };
 
 #if !PS_HOST
-PS_FN int lower(uint32_t pair) { return int16_t(pair); }
-PS_FN int upper(uint32_t pair) { return int(pair) >> 16; }
-PS_FN uint32_t shifted_16_13(int v) { return uint32_t(int(uint32_t(v) << 16) >> 3); }   // of its 16 bits, << 13
-PS_FN int shifted(uint32_t sum, int by) { return int(sum + (1u << (by - 1))) >> by; }
-
-// One pass over eight numbers of 16 bits. The constants of Loeffler, Ligtenberg and Moschytz's transform, times 2^13;
-// products that share a sum are folded. Sums are taken modulo 2^32.
-template <int kShift> PS_FN void transform_eight(const int (&v)[8], int (&out)[8]) {
-  constexpr int k0_298 = 2446, k0_390 = 3196, k0_541 = 4433, k0_765 = 6270, k0_899 = 7373, k1_175 = 9633,
-                k1_501 = 12299, k1_847 = 15137, k1_961 = 16069, k2_053 = 16819, k2_562 = 20995, k3_072 = 25172;
-  const auto pair = [](int a, int b, int p, int q, uint32_t sum = 0) {
-    return uint32_t(a * p) + (uint32_t(b * q) + sum);
-  };
-  const uint32_t even2 = pair(v[2], v[6], k0_541, k0_541 - k1_847), even3 = pair(v[2], v[6], k0_541 + k0_765, k0_541);
-  const uint32_t sum = shifted_16_13(v[0] + v[4]), difference = shifted_16_13(v[0] - v[4]);
-  const uint32_t e0 = sum + even3, e3 = sum - even3, e1 = difference + even2, e2 = difference - even2;
-
-  const int a = int16_t(v[7] + v[3]), b = int16_t(v[5] + v[1]);
-  const uint32_t z3 = pair(a, b, k1_175 - k1_961, k1_175), z4 = pair(a, b, k1_175, k1_175 - k0_390);
-  const uint32_t o0 = pair(v[7], v[1], k0_298 - k0_899, -k0_899, z3);
-  const uint32_t o3 = pair(v[7], v[1], -k0_899, k1_501 - k0_899, z4);
-  const uint32_t o1 = pair(v[5], v[3], k2_053 - k2_562, -k2_562, z4);
-  const uint32_t o2 = pair(v[5], v[3], -k2_562, k3_072 - k2_562, z3);
-
-  out[0] = shifted(e0 + o3, kShift), out[7] = shifted(e0 - o3, kShift);
-  out[1] = shifted(e1 + o2, kShift), out[6] = shifted(e1 - o2, kShift);
-  out[2] = shifted(e2 + o1, kShift), out[5] = shifted(e2 - o1, kShift);
-  out[3] = shifted(e3 + o0, kShift), out[4] = shifted(e3 - o0, kShift);
+// All threads: nothing but zeros, and what the rest looks up.
+PS_FN void prepare_lists(const JpegPicture& p, JpegTransformMemory& m, int mcus) {
+  for (int i = thread(); i < 24; i += threads())
+    m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
+  for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
+  auto* eights = reinterpret_cast<JpegEight*>(m.column);
+  for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
 }
 
-// Products wrap at 16 bits.
-PS_FN JpegEight transform_column(JpegEight coefficients, JpegEight quant) {
-  int v[8], out[8];
-  PS_UNROLL
-  for (int i = 0; i < 4; i++) {
-    v[2 * i] = lower(coefficients.v[i] * quant.v[i]);
-    v[2 * i + 1] = int((coefficients.v[i] & 0xffff0000) * (quant.v[i] >> 16)) >> 16;
+// All threads: what is to be known of the span's blocks.
+PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, int first, int mcus) {
+  for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
+    int k = 0, j = i;
+    while (j >= mcus * p.component[k].blocks) j -= mcus * p.component[k++].blocks;
+    const JpegComponent& c = p.component[k];
+    const int across = mcus * c.h, y = (j >= across) + (j >= 2 * across) + (j >= 3 * across), x = j - y * across;
+    const int mcu = c.by_h.quotient(x), rank = y * c.h + x - mcu * c.h;
+    const int column = first * c.h + x - c.column, line = row * c.v + y - c.row;
+    JpegPlacedBlock b{};
+    if (uint32_t(column) < uint32_t(c.columns) && uint32_t(line) < uint32_t(c.rows)) {
+      int before = 0;
+      for (int n = 0; n < k; n++) before += p.component[n].blocks;
+      b.pitch = c.columns * 8;
+      b.to = c.plane + (int64_t(line) * 8 * b.pitch + column * 8);
+      b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + mcu) * c.blocks + rank];
+      b.number = uint8_t(mcu * p.blocks_in_mcu + before + rank), b.component = uint8_t(k);
+    }
+    m.block[i] = b;
   }
-  transform_eight<11>(v, out);
-  JpegEight column;
-  PS_UNROLL
-  for (int i = 0; i < 4; i++) column.v[i] = pack_shorts(out[2 * i], out[2 * i + 1]);
-  return column;
 }
 
-PS_FN uint64_t transform_row(const int (&v)[8]) {
-  int out[8];
-  transform_eight<18>(v, out);
-  const uint32_t left = pack_signed_bytes(out[0], out[1], out[2], out[3]) ^ 0x80808080;      // adds 128
-  return uint64_t(pack_signed_bytes(out[4], out[5], out[6], out[7]) ^ 0x80808080) << 32 | left;
+// All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
+PS_FN void spread_lists(const JpegPicture& p, JpegTransformMemory& m, JpegSpan span, uint32_t first, uint32_t count) {
+  constexpr uint32_t together = 4;     // vectors are on their way at a time
+  auto* coefficients = reinterpret_cast<int16_t*>(m.column);
+  const uint32_t lanes = clamp(span.end - span.begin, 1u, uint32_t(threads())), rows = uint32_t(threads()) / lanes;
+  const uint32_t row = uint32_t(thread()) / lanes;
+  sync();
+  for (uint32_t part = span.begin + uint32_t(thread()) % lanes; part < span.end && row < rows; part += lanes) {
+    const JpegListVector* list = list_of(p, part);
+    const uint32_t vectors = on_gpu(p.list_length)[part], offset = (part ? on_gpu(p.sum)[part - 1] : 0) - first;
+    PS_LOOP
+    for (uint32_t i = row; i < vectors; i += rows * together) {
+      JpegListVector v[together];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) v[k] = list[min(i + k * rows, vectors - 1) * kJpegListParts];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) {
+        if (i + k * rows >= vectors) break;
+        PS_UNROLL for (const uint32_t word : v[k].words) {
+          const uint32_t number = (word >> 7 & 511) + offset;
+          if (number < count) coefficients[number * 72 + m.place[word & 127]] = int16_t(word >> 16);
+        }
+      }
+    }
+  }
+  sync();
 }
 
-// A block for each tile: four threads for 8 x 8 samples, which take two columns each, then two rows each.
+// A block for each span: four threads for 8 x 8 samples, which take two columns each, then two rows each.
 PS_FN void jpeg_transform(const Launch& l) {
   PS_SHARED_MEMORY(memory);
-  auto& m = *reinterpret_cast<JpegTransformMemory*>(memory);
+  auto& m = held_in<JpegTransformMemory>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!is_sound(p)) return;
-  int k = 0;
-  PS_UNROLL
-  for (int j = 1; j < 3; j++) k += (j < p.components) & (p.component[j].first_tile <= b.number);
-  const JpegComponent& c = p.component[k];
-  const Divisor by_columns = c.by_columns, by_h = c.by_h, by_v = c.by_v;
-  const int columns = c.columns, first = (b.number - c.first_tile) * kJpegTileBlocks;
-  const int count = min(kJpegTileBlocks, columns * c.rows - first);
-  const auto* quant = reinterpret_cast<const JpegEight*>(c.quant);
-  const auto* coefficients = on_gpu(reinterpret_cast<const JpegEight*>(p.coefficients));
-  const int16_t* dcs = on_gpu(c.dc);
-  const int first_kept = c.slot - (p.mcu_row * p.mcu_columns + p.mcu_column) * p.kept_in_mcu;
+  const int line = b.number / p.wanted_spans, row = p.mcu_row + line;
+  const int number = p.first_span + b.number - line * p.wanted_spans, first = number * p.span_mcus;
+  const int mcus = min(p.span_mcus, p.mcus_across - first), count = mcus * p.blocks_in_mcu;
+  const JpegSpan span = p.spans[row * p.spans_across + number];
+  prepare_lists(p, m, mcus);
+  find_blocks(p, m, row, first, mcus);
+  spread_lists(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
   PS_LOOP
   for (int i = thread(); i < count * 4; i += threads()) {
-    const int n = i / 4, number = first + n, across = by_columns.quotient(number);
-    const int x = c.column + number - across * columns, y = c.row + across;
-    const int mcu_x = by_h.quotient(x), mcu_y = by_v.quotient(y);
-    const int rank = (y - mcu_y * c.v) * c.h + x - mcu_x * c.h;
-    const int kept = first_kept + (mcu_y * p.mcu_columns + mcu_x) * p.kept_in_mcu + rank;
-    const JpegEight* from = coefficients + int64_t(kept) * 8;
+    const JpegPlacedBlock at = m.block[i / 4];
+    if (!at.to) continue;
     // Odd blocks begin with other columns than even ones: so eight threads write to different banks.
-    const int one = (i % 4 + n % 2 * 3) & 7, two = one ^ 4;
-    JpegEight left = from[one], right = from[two];
-    const auto dc = uint32_t(dcs[(mcu_y * p.mcus_across + mcu_x) * c.blocks + rank]);
-    if (one == 0) left.v[0] = pick_bytes(dc, left.v[0], 0x7610);
-    if (two == 0) right.v[0] = pick_bytes(dc, right.v[0], 0x7610);
-    m.column[n][one] = transform_column(left, quant[one]);
-    m.column[n][two] = transform_column(right, quant[two]);
+    const int one = (i % 4 + at.number % 2 * 3) & 7, two = one ^ 4;
+    JpegEight left = m.column[at.number][one], right = m.column[at.number][two];
+    if (one == 0) left.v[0] = pick_bytes(uint32_t(at.dc), left.v[0], 0x7610);
+    if (two == 0) right.v[0] = pick_bytes(uint32_t(at.dc), right.v[0], 0x7610);
+    m.column[at.number][one] = transform_column(left, m.quant[at.component][one]);
+    m.column[at.number][two] = transform_column(right, m.quant[at.component][two]);
   }
   sync();
-  uint8_t* plane = on_gpu(c.plane);
   PS_LOOP
   for (int i = thread(); i < count * 4; i += threads()) {
-    const int n = i / 4, pair = i % 4, number = first + n, across = by_columns.quotient(number);
+    const JpegPlacedBlock at = m.block[i / 4];
+    if (!at.to) continue;
+    const int pair = i % 4;
     int rows[2][8];
     PS_UNROLL
     for (int x = 0; x < 8; x++) {
-      const uint32_t both = m.column[n][x].v[pair];
+      const uint32_t both = m.column[at.number][x].v[pair];
       rows[0][x] = lower(both), rows[1][x] = upper(both);
     }
-    const int64_t pitch = int64_t(columns) * 8;
-    uint8_t* to = plane + (across * 8 + pair * 2) * pitch + (number - across * columns) * 8;
+    uint8_t* to = on_gpu(at.to) + int64_t(pair) * 2 * at.pitch;
     *reinterpret_cast<uint64_t*>(to) = transform_row(rows[0]);
-    *reinterpret_cast<uint64_t*>(to + pitch) = transform_row(rows[1]);
+    *reinterpret_cast<uint64_t*>(to + at.pitch) = transform_row(rows[1]);
   }
 }
 #endif
