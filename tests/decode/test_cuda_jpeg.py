@@ -100,8 +100,7 @@ def test_other_types(tmp_path: Path, dtype: str, output_type: str) -> None:
     assert counts == {"cuda": len(TAKEN), "cpu": len(LEFT) + 2, "refused": 2}
 
 
-@pytest.mark.parametrize("dtype", ["UINT8", "FLOAT"])
-@pytest.mark.parametrize(
+windows = pytest.mark.parametrize(
     ("make", "arguments"),
     [
         (fn.decoders.image_crop, dict(crop=(20, 31), crop_pos_x=0.3, crop_pos_y=0.8)),
@@ -110,6 +109,10 @@ def test_other_types(tmp_path: Path, dtype: str, output_type: str) -> None:
     ],
     ids=["crop", "slice", "random crop"],
 )
+
+
+@pytest.mark.parametrize("dtype", ["UINT8", "FLOAT"])
+@windows
 def test_windows(tmp_path: Path, make: Callable[..., Any], arguments: dict[str, Any], dtype: str) -> None:
     arguments = arguments | dict(dtype=getattr(types, dtype))
     files = [file for name, file in TAKEN.items() if name not in ("tiny", "narrow")]

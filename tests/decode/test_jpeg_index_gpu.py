@@ -16,7 +16,7 @@ from penstock import fn, types
 from penstock.decode.jpeg_index import build_index
 from penstock.errors import DecodeError
 from tests.decode.pictures import decode, jpeg, write
-from tests.decode.test_cuda_jpeg import LEFT, TAKEN, assert_equal, damaged, decode_mixed, explained, pipeline
+from tests.decode.test_cuda_jpeg import LEFT, TAKEN, assert_equal, damaged, decode_mixed, explained, pipeline, windows
 
 pytestmark = pytest.mark.usefixtures("software_gpu")
 FILES = [*TAKEN.values(), *LEFT.values()]
@@ -37,15 +37,7 @@ def test_whole_pictures(tmp_path: Path, output_type: str) -> None:
     assert counts == {"cuda": len(TAKEN), "cpu": len(LEFT), "refused": 0, "indexed": len(TAKEN)}
 
 
-@pytest.mark.parametrize(
-    ("make", "arguments"),
-    [
-        (fn.decoders.image_crop, dict(crop=(20, 31), crop_pos_x=0.3, crop_pos_y=0.8)),
-        (fn.decoders.image_slice, dict(rel_start=(0.1, 0.2), rel_shape=(0.51, 0.4))),
-        (fn.decoders.image_random_crop, dict(random_area=[0.1, 0.6])),
-    ],
-    ids=["crop", "slice", "random crop"],
-)
+@windows
 def test_windows(tmp_path: Path, make: Callable[..., Any], arguments: dict[str, Any]) -> None:
     files, counts = [file for name, file in TAKEN.items() if name not in ("tiny", "narrow")], dict[str, int]()
     ours = decode_mixed(tmp_path, files, make, counts, jpeg_index=index(tmp_path, files), **arguments)
