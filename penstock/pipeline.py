@@ -141,7 +141,11 @@ class Pipeline(Serializable):
     def build(self) -> None:
         """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
         if not self._runner:
-            self._turn.run(self._prepared, "build()")
+            self._build()
+
+    @in_turn
+    def _build(self) -> None:
+        self._prepared()
 
     def _prepared(self) -> Runner:
         """What runs; built by who has the turn, where that has not happened yet."""
@@ -357,7 +361,11 @@ class Pipeline(Serializable):
         text = explain(runner.plan, decoders.notes(runner.executor))
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
-        return "\n\n".join([text, *self._turn.run(lambda: runner.kernels(self.iter_setup), "explain()")])
+        return "\n\n".join([text, *self._explain()])
+
+    @in_turn
+    def _explain(self) -> list[str]:
+        return self._prepared().kernels(self.iter_setup)
 
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.

@@ -30,44 +30,24 @@ class Turn:
     """
 
     def __init__(self) -> None:
-        self._lock: Any = threading.RLock()
+        self.lock: Any = threading.RLock()
         self._pid = os.getpid()
         self.asking: tuple[str, int] | None = None
 
-    def held_here(self) -> bool:
-        """Whether this very thread has the turn."""
-        return bool(self._lock._is_owned())
-
-    def run(self, call: Callable[[], _Result], name: str) -> _Result:
-        """Calls it when nobody else has the turn; GraphError if this thread has, or if it would wait for ever."""
-        lock = self._lock
-        if lock._is_owned():
-            raise self._refused(name)
-        try:
-            if not lock.acquire(blocking=False):
-                self._wait(name)
-            with lock:  # nothing comes between this and its end; in between, it is locked twice
-                lock.release()
-                self.asking = None
-                return call()
-        except BaseException:
-            if lock._is_owned():  # Ctrl-C came before the `with`
-                lock.release()
-            raise
-
     def pause(self, wait: Callable[[], object]) -> None:
         """Waits, and lets others have the turn meanwhile."""
-        self._lock.release()
+        self.lock.release()
         try:
             wait()
         finally:
-            self._lock.acquire()
+            self.lock.acquire()
 
-    def _wait(self, name: str) -> None:
+    def wait(self, name: str) -> None:
+        """Locks it, when other threads have done; GraphError if that would never be."""
         if os.getpid() != self._pid:
             raise GraphError(f"{name}: another process, of which this one is a fork, was in the middle of a call")
         asked, since = self.asking, time.monotonic()
-        while not self._lock.acquire(timeout=min(_LOOK, PATIENCE)):
+        while not self.lock.acquire(timeout=min(_LOOK, PATIENCE)):
             now = time.monotonic()
             if asked is None or self.asking != asked:
                 asked, since = self.asking, now
@@ -78,7 +58,8 @@ class Turn:
                     "not use its own pipeline"
                 )
 
-    def _refused(self, name: str) -> GraphError:
+    def refused(self, name: str) -> GraphError:
+        """What a second call from within gets."""
         if self.asking:
             return GraphError(
                 f"{name}: the source of external_source {self.asking[0]!r} is being asked by this pipeline: it must "
@@ -101,10 +82,24 @@ def in_turn(
     method: Callable[Concatenate[_Self, _Given], _Result],
 ) -> Callable[Concatenate[_Self, _Given], _Result]:
     """A method that uses the pipeline: threads take turns at such ones. They must not call each other."""
-    name = f"{method.__name__}()"
+    name = f"{method.__name__.lstrip('_')}()"
 
     @functools.wraps(method)
     def call(self: _Self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        return self._turn.run(lambda: method(self, *args, **kwargs), name)
+        turn = self._turn
+        lock = turn.lock
+        if lock._is_owned():
+            raise turn.refused(name)
+        try:
+            if not lock.acquire(False):
+                turn.wait(name)
+            with lock:  # nothing comes between this and its end; in between, it is locked twice
+                lock.release()
+                turn.asking = None
+                return method(self, *args, **kwargs)
+        except BaseException:
+            if lock._is_owned():  # Ctrl-C came before the `with`
+                lock.release()
+            raise
 
     return call  # type: ignore[return-value]  # the first argument has a name
