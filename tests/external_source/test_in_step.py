@@ -31,7 +31,7 @@ def item(n: int, problem: str) -> Any:
 PROBLEMS = ["one sample less", "one sample more", "another type", "other axes", "no data"]
 SOURCES: dict[str, Callable[[str], Any]] = {
     "index": lambda problem: lambda n: item(n, problem),
-    "no argument": lambda problem: map(lambda n: item(n, problem), itertools.count()).__next__,
+    "no argument": lambda problem: (item(n, problem) for n in itertools.count()).__next__,
     "generator": lambda problem: (item(n, problem) for n in itertools.count()),
 }
 
@@ -55,8 +55,7 @@ def test_refused_data_fails_its_iteration_and_no_other(kind: str, problem: str, 
             got.append([values(o) for o in pipe.run()])
         except errors.TensorError as e:
             got.append(str(e))
-            assert "'s'" in str(e)
-    assert isinstance(got[BAD], str)
+    assert "'s'" in got[BAD]
     for n, batch in enumerate(got):
         assert n == BAD or batch == [[2 * n % 10, (2 * n + 1) % 10], [n, n], [n, n]]
 

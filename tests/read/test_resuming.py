@@ -94,7 +94,7 @@ def test_another_data_set(batches: int, files: list[str], tmp_path: Path) -> Non
     other = tmp_path / "other"
     other.mkdir()
     (other / "x").write_bytes(b"x")
-    with pytest.raises(ArgumentError, match="'Reader' had names='[0-9a-f]{16}' when it was made"):
+    with pytest.raises(ArgumentError, match=r"'Reader' had names='[0-9a-f]{16}' when it was made"):
         resumed(state, [*files[:9], str(other / "x")])
     for file in files:  # the same elsewhere
         (other / Path(file).name).write_bytes(Path(file).read_bytes())
