@@ -67,9 +67,9 @@ class Poll:
         """Whether the source begins again with a new epoch; others just go on."""
         return self.indexed or self._cycle == "raise"
 
-    def restart(self) -> None:
-        """Begins the next epoch."""
-        self.epoch, self.iteration = self.epoch + 1, 0
+    def restart(self, epoch: int) -> None:
+        """Begins an epoch."""
+        self.epoch, self.iteration = epoch, 0
         if self._cycle == "raise":
             self._iterator = None
         self._samples = []

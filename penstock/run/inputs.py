@@ -304,13 +304,13 @@ class Inputs:
             return TensorError(f"external sources give batches of different sizes: {sizes}")
         return None
 
-    def restart(self) -> None:
-        """Begins an epoch: sources that can begin again do, and what they gave ahead is dropped."""
-        for one in self._inputs.values():
+    def restart(self, places: Places) -> None:
+        """Begins the epoch behind these places: sources that can begin again do, and what they gave ahead is dropped."""
+        for name, one in self._inputs.items():
             if one.op.poll and one.op.poll.restarts:
                 one.data.clear()
                 one.item = None
-                one.op.poll.restart()
+                one.op.poll.restart(places[name][0] + 1)
 
     def places(self) -> Places:
         """Where sources stand that can go on from anywhere: by name, the epoch and iteration of what they gave to the

@@ -56,7 +56,7 @@ class Runner:
         )
         self.readers = Readers(plan.nodes)
         self.inputs: Inputs = self.executor.inputs(self._batch_size)
-        self._ended = False  # a source, so nothing is scheduled before a reset
+        self._ended: list[int] | None = None  # where a source has: the epochs that nothing is scheduled of any more
         self.executor.go_to(sources=self.inputs.places())
         if options.given["checkpoint"] is not None:
             checkpoint.restore(self.executor, self.inputs, options.given["checkpoint"], self._batch_size)
@@ -68,14 +68,14 @@ class Runner:
 
     def schedule(self, setup: Callable[[], object]) -> bool:
         """Starts an iteration; says whether there was data for one."""
-        if self._ended or self.executor.stuck():
+        if self._has_ended() or self.executor.stuck():
             return False
         try:
             with self.executor.recorded(Call.SOURCE):
                 setup()
                 ready = self.inputs.take(needed=lambda: not self.executor.pending())
         except StopIteration:
-            self._ended = True
+            self._ended = self._epochs()
             return False
         return ready is not None and self.executor.schedule(ready)
 
@@ -107,7 +107,7 @@ class Runner:
         self.executor.cancel()
         if over:
             self._restart()
-        self._ended = False
+        self._ended = None
 
     def start_epoch(self, epoch: int) -> None:
         """Throws away what was prepared ahead; readers and sources begin an epoch."""
@@ -118,7 +118,7 @@ class Runner:
         self.executor.go_to([Position(epoch, 0)] * len(self.executor.cursors))
 
     def _restart(self) -> None:
-        self.inputs.restart()
+        self.inputs.restart(self.executor.place.sources)
         self.executor.go_to(sources=self.inputs.places())
 
     def set_last_batch(self, reader: str, last_batch: str) -> None:
@@ -145,7 +145,13 @@ class Runner:
         self._processors = None
 
     def _over(self) -> bool:
-        return self._ended and not self.executor.pending()
+        return self._has_ended() and not self.executor.pending()
+
+    def _has_ended(self) -> bool:
+        return self._ended is not None and self._ended == self._epochs()
+
+    def _epochs(self) -> list[int]:
+        return [epoch for epoch, _ in self.executor.place.sources.values()]
 
 
 def _open_readers(plan: Plan, batch_size: int, seed: int) -> int:
