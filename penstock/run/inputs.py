@@ -305,7 +305,7 @@ class Inputs:
         return None
 
     def restart(self, places: Places) -> None:
-        """Begins the epoch behind these places: sources that can begin again do, and what they gave ahead is dropped."""
+        """Begins the epoch behind these places: sources that can, do; what they gave ahead is dropped."""
         for name, one in self._inputs.items():
             if one.op.poll and one.op.poll.restarts:
                 one.data.clear()
