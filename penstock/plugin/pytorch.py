@@ -81,8 +81,8 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
 
     ``next(iterator)`` gives a list with one dictionary for each pipeline, from the names in ``output_map`` to tensors
     of shape ``(batch, *sample)`` with the type and on the device of the pipeline's output. Nothing is copied: a tensor
-    keeps its memory as long as it lives. With several pipelines and `LastBatchPolicy.PARTIAL`, a pipeline that has no
-    sample left in the epoch is missing from the last list.
+    keeps its memory as long as it lives. With several pipelines and `LastBatchPolicy.PARTIAL`, the tensors of one that
+    has no sample left in the epoch are empty; where only ``size`` says how long an epoch is, they are left out.
 
     On a GPU, PyTorch's current stream there waits for the tensor, the host does not. Any stream may read it: its memory
     is used again only after all work that the GPU had been given when the tensor was let go of. (To know that, CUDA has
@@ -190,6 +190,10 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
         if self._channels_last and output.layout() in _CHANNELS_LAST:
             tensor = tensor.movedim(-1, 1)
         return tensor[:samples] if samples < len(tensor) else tensor
+
+    def _empty(self, pipe: PipelineLike, like: torch.Tensor) -> torch.Tensor:
+        device = f"cuda:{pipe.device_id}" if like.is_cuda else "cpu"  # type: ignore[attr-defined]
+        return torch.empty_like(like[:0], device=device)
 
 
 class DALIClassificationIterator(DALIGenericIterator):

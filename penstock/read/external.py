@@ -19,7 +19,8 @@ class ExternalSource(Op):
 
     - a callable is called: without an argument, or with one if it takes one, which tells what is asked for: the
       iteration's number in the epoch, or with ``batch_info=True`` a `types.BatchInfo`;
-    - an iterable or a generator function gives one item after the other.
+    - an iterable or a generator function gives one item after the other; so does a sequence, such as a map-style
+      dataset, by its ``[index]`` from 0 until that raises IndexError.
 
     With ``batch=False`` the source gives one sample at a time: it is asked ``batch_size`` times for each batch, and an
     argument is a `types.SampleInfo`. With ``num_outputs`` each item is a tuple or list of that many, and the operator

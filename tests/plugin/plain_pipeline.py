@@ -43,6 +43,7 @@ class PlainPipeline:
         self.scheduled = self.shared = 0
         self.built = False
         self.cancelled = 0
+        self.is_restored_from_checkpoint = False
 
     def build(self) -> None:
         self.built = True
@@ -114,6 +115,9 @@ class PlainPipeline:
 class ListIterator(BaseIterator[list[int]]):
     def _array(self, name: str, output: Any, samples: int) -> list[int]:
         return np.asarray(output.as_tensor())[:samples].reshape(-1).tolist()
+
+    def _empty(self, pipe: Any, like: list[int]) -> list[int]:
+        return []
 
 
 def pipelines(size: int, batch_size: int, shards: tuple[int, ...] = (0,), **arguments: Any) -> list[PlainPipeline]:
