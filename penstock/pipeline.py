@@ -16,13 +16,15 @@ from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
 from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_names, output_node
+from penstock.run.checks import OutputCheck, check_names, output_node, warn_of_unused
 from penstock.run.dot import write_dot
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
 from penstock.run.statistics import executor_statistics
+from penstock.run.ways import Ways
 from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.types import PipelineAPIType
 
 __all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
 
@@ -99,6 +101,7 @@ class Pipeline(Serializable):
         self._outputs: list[DataNode] | None = None
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
+        self._ways = Ways()
 
     # The definition.
 
@@ -144,6 +147,7 @@ class Pipeline(Serializable):
         outputs = self._defined()
         check_names(self.nodes)
         plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        warn_of_unused(plan)
         self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
 
     def _defined(self) -> list[DataNode]:
@@ -168,14 +172,15 @@ class Pipeline(Serializable):
         ``run(name=batch)`` feeds a batch to the external source of this name first, as `feed_input` does. Raises what
         operators and sources raise; StopIteration when a source has ended and all batches before it are handed out.
         """
-        self.release_outputs()
-        runner = self._built()
-        if inputs:
-            runner.inputs.check_complete(inputs)
-            for name, batch in inputs.items():
-                self.feed_input(name, batch)
-        runner.fill(self.iter_setup)
-        return self.outputs(cuda_stream)
+        with self.using(PipelineAPIType.BASIC):
+            self.release_outputs()
+            runner = self._built()
+            if inputs:
+                runner.inputs.check_complete(inputs)
+                for name, batch in inputs.items():
+                    self.feed_input(name, batch)
+            runner.fill(self.iter_setup)
+            return self.outputs(cuda_stream)
 
     def feed_input(
         self, data_node: str | DataNode, data: Any, layout: str | None = None, cuda_stream: Any = None,
@@ -212,10 +217,11 @@ class Pipeline(Serializable):
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
         runner = self._built()
-        if runner.executor.pending() == 0 and self._shared is None:
-            runner.fill(self.iter_setup)
-        else:
-            runner.schedule(self.iter_setup)
+        with self.using(PipelineAPIType.SCHEDULED):
+            if runner.executor.pending() == 0 and self._shared is None:
+                runner.fill(self.iter_setup)
+            else:
+                runner.schedule(self.iter_setup)
 
     def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest batch that was scheduled, and hands it out. Raises StopIteration as `run` does.
@@ -223,7 +229,8 @@ class Pipeline(Serializable):
         ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
         will be ready, without waiting for the GPU here.
         """
-        outputs = self._built().take(gpu_too=cuda_stream is None)
+        with self.using(PipelineAPIType.SCHEDULED):
+            outputs = self._built().take(gpu_too=cuda_stream is None)
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):
@@ -233,12 +240,14 @@ class Pipeline(Serializable):
 
     def release_outputs(self) -> None:
         """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
-        self._shared = None
+        with self.using(PipelineAPIType.SCHEDULED):
+            self._shared = None
 
     def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Lets go of the last outputs, waits for the next ones and hands them out."""
-        self.release_outputs()
-        return self.share_outputs(cuda_stream)
+        with self.using(PipelineAPIType.SCHEDULED):
+            self.release_outputs()
+            return self.share_outputs(cuda_stream)
 
     def empty(self) -> bool:
         """Whether no batch is scheduled."""
@@ -250,7 +259,7 @@ class Pipeline(Serializable):
         After StopIteration, sources begin their next epoch: callables that take an argument are asked for iteration 0
         again, ``cycle="raise"`` begins anew, others go on. What sources gave ahead is not lost.
         """
-        self.release_outputs()
+        self._shared = None
         if self._runner:
             self._runner.reset()
 
@@ -259,7 +268,7 @@ class Pipeline(Serializable):
 
         External sources that can begin anew (see `reset`) do.
         """
-        self.release_outputs()
+        self._shared = None
         self._built().start_epoch(epoch)
 
     def set_last_batch(self, reader: str, last_batch: str) -> None:
@@ -267,7 +276,7 @@ class Pipeline(Serializable):
 
         Concerns the reader of this name, and all that read as many samples as it.
         """
-        self.release_outputs()
+        self._shared = None
         self._built().set_last_batch(reader, last_batch)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
@@ -348,7 +357,12 @@ class Pipeline(Serializable):
         return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def enable_api_check(self, enable: bool) -> None:
-        """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
+        """Whether a GraphError says that the pipeline is run in two ways: by `run`, `schedule_run`, an iterator."""
+        self._ways.checked = bool(enable)
+
+    def using(self, way: PipelineAPIType) -> Ways:
+        """For a ``with`` block that runs the pipeline in one of the ways that must not be mixed."""
+        return self._ways.using(way)
 
     def start_py_workers(self) -> None:
         """Without effect: there are no worker processes to start before CUDA is used."""

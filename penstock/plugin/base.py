@@ -15,6 +15,8 @@ from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoData
 from penstock.graph.blame import warn
 from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
 from penstock.read.order import EpochOrder, LastBatch, Order, Position
+from penstock.run.ways import Iterating
+from penstock.types import PipelineAPIType
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
@@ -55,6 +57,9 @@ class PipelineLike(Protocol):
 
     def wait(self) -> object:
         """Waits until it is known which samples the oldest iteration has."""
+
+    def using(self, way: PipelineAPIType) -> Any:
+        """For ``with`` blocks that run the pipeline in this way."""
 
     def schedule_run(self) -> object:
         """Schedules an iteration; the first call fills the prefetch queue."""
@@ -112,8 +117,10 @@ class BaseIterator(ABC, Generic[Array]):
             warn("fill_last_batch is deprecated: use last_batch_policy", Warning)  # of DALI's category
             last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
 
-        for pipe in self._pipes:
-            pipe.build()
+        self._iterating = Iterating(self._pipes)
+        with self._iterating:  # refuses pipelines that are run in another way
+            for pipe in self._pipes:
+                pipe.build()
         self._size = int(size)
         self._by_reader = bool(reader_name)
         self._reader: str | None = None  # whose epochs these are
@@ -132,7 +139,8 @@ class BaseIterator(ABC, Generic[Array]):
         self._ended = False  # StopIteration was raised and no reset followed
         self._late: Exception | None = None  # came up when the batch behind the last one was scheduled
         if prepare_first_batch:
-            self._schedule()
+            with self._iterating:
+                self._schedule()
             self._check_there_is_data()
 
     @abstractmethod
@@ -152,6 +160,10 @@ class BaseIterator(ABC, Generic[Array]):
         return self
 
     def __next__(self) -> list[dict[str, Array]]:
+        with self._iterating:
+            return self._next()
+
+    def _next(self) -> list[dict[str, Array]]:
         self._settle()
         if self._ended or self._over():
             self._end()
@@ -200,6 +212,10 @@ class BaseIterator(ABC, Generic[Array]):
 
         From the middle, what the pipelines have prefetched is thrown away. A ``for`` loop does this by itself.
         """
+        with self._iterating:
+            self._reset()
+
+    def _reset(self) -> None:
         self._settle()
         if self._batch == self._start and not self._ended:
             return
@@ -385,6 +401,12 @@ class BaseIterator(ABC, Generic[Array]):
             raise ArgumentError(f"last_batch_padded=True: the reader {reader!r} tells by itself, leave it out")
         if self._size == 0:
             raise ArgumentError("size=0: an epoch has at least one sample")
+        if self._size > 0 and any(pipe.reader_meta() for pipe in self._pipes):
+            warn(  # of DALI's category
+                "Please set `reader_name` rather than size: the reader knows the size of its shard and whether it "
+                "pads, and epochs of a size of your own may lack samples or repeat some",
+                Warning,
+            )
         if reader is None and self._size < 0:
             if len(self._pipes) > 1:
                 raise ArgumentError(f"{len(self._pipes)} pipelines need reader_name or size: one may end before others")

@@ -102,7 +102,9 @@ class Poll:
 
 def _is_generator_function(source: Any) -> bool:
     """Whether a call gives a generator: also that of an object with ``__call__``."""
-    return inspect.isgeneratorfunction(source) or inspect.isgeneratorfunction(getattr(type(source), "__call__", None))
+    return inspect.isgeneratorfunction(source) or (
+        callable(source) and inspect.isgeneratorfunction(type(source).__call__)
+    )
 
 
 def _check_callable_without_arguments(source: Callable[..., Any]) -> None:

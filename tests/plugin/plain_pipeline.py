@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from penstock.plugin.base import BaseIterator
 from penstock.read.order import Cursor, EpochOrder, Order, Position
+from penstock.types import PipelineAPIType
 
 Epoch = list[list[list[int]]]  # batches; for each pipeline, its samples
 
@@ -44,6 +46,9 @@ class PlainPipeline:
         self.built = False
         self.cancelled = 0
         self.is_restored_from_checkpoint = False
+
+    def using(self, way: PipelineAPIType) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def build(self) -> None:
         self.built = True
