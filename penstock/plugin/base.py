@@ -336,7 +336,7 @@ class BaseIterator(ABC, Generic[Array]):
                 if pipe.empty():
                     pipe.schedule_run()
                 try:
-                    pipe.share_outputs()
+                    self._outputs_of(pipe)
                 except StopIteration:
                     self._begin_sources(pipe)
                     break
