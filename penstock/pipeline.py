@@ -298,6 +298,7 @@ class Pipeline(Serializable):
     def close(self) -> None:
         """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too."""
         self._shared = None
+        self._ways.checked = False  # whatever it is asked now, it is closed
         if self._runner:
             self._runner.close()
 
