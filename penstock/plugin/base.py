@@ -197,9 +197,9 @@ class BaseIterator(ABC, Generic[Array]):
                 pipe.schedule_run()
         except Exception as e:  # this batch is none the worse for it
             self._late = e
-        some = next(iter(batch.values()))
         for pipe, n in zip(self._pipes, samples, strict=True):
             if n is None:  # batch[i] is that of pipeline i
+                some = next(iter(batch.values()))
                 batch[pipe] = {name: self._empty(pipe, array) for name, array in some.items()}
         return [batch[pipe] for pipe in self._pipes if pipe in batch]
 

@@ -90,6 +90,12 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
 
     Each ``for`` loop is one epoch, whether the one before was finished or left by ``break``.
 
+    Where external sources raise StopIteration before an epoch of ``size`` or ``reader_name`` has all its batches, they
+    begin anew and the epoch goes on with what they give then, if they had begun in an epoch before; if they began with
+    this one, it ends with them, and the next epoch begins. (DALI's iterator gives no batch any more in most such cases;
+    which ones depends on the prefetch depth.) Readers leave out what `LastBatchPolicy.DROP` drops; a source beside a
+    reader drops nothing.
+
     Args:
         pipelines: the pipeline, or a list of pipelines with the same batch size.
         output_map: a name for each of the pipelines' outputs.

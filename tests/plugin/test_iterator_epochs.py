@@ -154,6 +154,7 @@ def test_size_gives_what_dali_gives(dali_epochs, size, batch_size, shards, pad):
     assert [length for length, _, _ in ours] == [len(batches) for _, _, batches in ours]
 
 
+@pytest.mark.filterwarnings("ignore:Please set `reader_name`")
 @pytest.mark.parametrize("policy", [PARTIAL, DROP])
 @pytest.mark.parametrize("num_shards", [1, 2])
 def test_a_size_that_is_a_readers_is_as_good_as_its_name(policy, num_shards):
