@@ -143,6 +143,11 @@ class Op:
         """Whether a call returns a list of nodes."""
         return self.num_outputs() != 1
 
+    @classmethod
+    def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """The arguments of several nodes that the call of an object of `ops` makes; None: it makes one."""
+        return None
+
     def kernel_arguments(self) -> dict[str, Any]:
         """Name to constant, as the kernel's Spec gets them; None is left out."""
         return {

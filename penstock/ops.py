@@ -31,7 +31,9 @@ class Operator:
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
         """A data node, or a list of them where the operator has several outputs."""
         warn_of_deprecated(self.schema, arguments, self.old_name)
-        return call(self.schema, inputs, {"device": self._device, **self._arguments, **arguments})
+        given = {"device": self._device, **self._arguments, **arguments}
+        parts = self.schema.parts(given)
+        return call(self.schema, inputs, given) if parts is None else [call(self.schema, (), part) for part in parts]
 
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())

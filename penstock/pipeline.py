@@ -16,14 +16,16 @@ from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
 from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_names, output_node
+from penstock.run.checks import OutputCheck, check_names, output_node, warn_of_unused
 from penstock.run.dot import write_dot
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
 from penstock.run.statistics import executor_statistics
 from penstock.run.turn import Turn, in_turn
+from penstock.run.ways import Ways
 from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.types import PipelineAPIType
 
 __all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
 
@@ -101,6 +103,7 @@ class Pipeline(Serializable):
         self._turn = Turn()
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
+        self._ways = Ways()
 
     # The definition.
 
@@ -155,6 +158,7 @@ class Pipeline(Serializable):
         outputs = self._defined()
         check_names(self.nodes)
         plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        warn_of_unused(plan)
         runner = self._runner = Runner(plan, self._options, self._turn)  # at the end: Ctrl-C may come before
         return runner
 
@@ -184,14 +188,15 @@ class Pipeline(Serializable):
         Several threads may call it: each batch goes to one of them, and with ``name=batch`` to the one that fed it, if
         all feed so.
         """
-        self._shared = None
-        runner = self._prepared()
-        if inputs:
-            runner.check_complete(inputs)
-            for name, batch in inputs.items():
-                runner.inputs.feed(name, batch, None, None)
-        runner.fill(self.iter_setup)
-        return self._share(cuda_stream)
+        with self.using(PipelineAPIType.BASIC):
+            self._shared = None
+            runner = self._prepared()
+            if inputs:
+                runner.check_complete(inputs)
+                for name, batch in inputs.items():
+                    runner.inputs.feed(name, batch, None, None)
+            runner.fill(self.iter_setup)
+            return self._share(cuda_stream)
 
     def feed_input(
         self, data_node: str | DataNode, data: Any, layout: str | None = None, cuda_stream: Any = None,
@@ -229,10 +234,11 @@ class Pipeline(Serializable):
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
         runner = self._prepared()
-        if runner.executor.pending() == 0 and self._shared is None:
-            runner.fill(self.iter_setup)
-        else:
-            runner.schedule(self.iter_setup)
+        with self.using(PipelineAPIType.SCHEDULED):
+            if runner.executor.pending() == 0 and self._shared is None:
+                runner.fill(self.iter_setup)
+            else:
+                runner.schedule(self.iter_setup)
 
     @in_turn
     def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
@@ -241,7 +247,8 @@ class Pipeline(Serializable):
         ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
         will be ready, without waiting for the GPU here.
         """
-        return self._share(cuda_stream)
+        with self.using(PipelineAPIType.SCHEDULED):
+            return self._share(cuda_stream)
 
     def _share(self, cuda_stream: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
         outputs = self._prepared().take(gpu_too=cuda_stream is None)
@@ -254,13 +261,15 @@ class Pipeline(Serializable):
 
     def release_outputs(self) -> None:
         """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
-        self._shared = None
+        with self.using(PipelineAPIType.SCHEDULED):
+            self._shared = None
 
     @in_turn
     def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Lets go of the last outputs, waits for the next ones and hands them out."""
-        self._shared = None
-        return self._share(cuda_stream)
+        with self.using(PipelineAPIType.SCHEDULED):
+            self._shared = None
+            return self._share(cuda_stream)
 
     def empty(self) -> bool:
         """Whether no batch is scheduled."""
@@ -319,6 +328,7 @@ class Pipeline(Serializable):
         then raises StoppedError or GraphError.
         """
         self._shared = None
+        self._ways.checked = False  # whatever it is asked now, it is closed
         if self._runner:
             self._runner.close()
 
@@ -379,7 +389,12 @@ class Pipeline(Serializable):
         return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def enable_api_check(self, enable: bool) -> None:
-        """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
+        """Whether a GraphError says that the pipeline is run in two ways: by `run`, `schedule_run`, an iterator."""
+        self._ways.checked = bool(enable)
+
+    def using(self, way: PipelineAPIType) -> Ways:
+        """For a ``with`` block that runs the pipeline in one of the ways that must not be mixed."""
+        return self._ways.using(way)
 
     def start_py_workers(self) -> None:
         """Without effect: there are no worker processes to start before CUDA is used."""

@@ -8,9 +8,10 @@ from typing import Any
 from penstock import types
 from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
-from penstock.graph.blame import Blame
+from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
+from penstock.optimize.plan import Plan
 from penstock.run import gpu
 from penstock.tensors.samples import Samples
 
@@ -73,6 +74,19 @@ def check_names(nodes: Sequence[OpNode]) -> None:
         if node.name in names:
             raise GraphError(f"two operators are named {node.name!r}; the second one was made at {node.location}")
         names.add(node.name)
+
+
+def warn_of_unused(plan: Plan) -> None:
+    """Warns of outputs of an external source that nobody uses: the source computes them in vain."""
+    used = {*plan.outputs, *(data for node in plan.nodes for data in node.sources())}
+    for node in plan.nodes:
+        unused = [data.index for data in node.outputs if data not in used] if node.op.external else []
+        if unused and len(node.outputs) > 1:
+            warn(
+                f"external_source {node.name!r} produces {len(node.outputs)} outputs, but of these {unused} are not "
+                f"used: leave them out of its source\n  operator made at {node.location}",
+                Warning,  # of DALI's category
+            )
 
 
 def check_gpu(nodes: Sequence[OpNode], device_id: int | None) -> bool:

@@ -54,6 +54,13 @@ def feed(executor: c.c_void_p, data: Any, layout: str | None, *, device: int | N
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
+def layout_of(data: Any) -> str:
+    """The layout that a batch has itself; '' where it has none."""
+    first = _first(data)
+    own = first.layout() if isinstance(first, (TensorCPU, TensorGPU, TensorListCPU, TensorListGPU)) else ""
+    return str(own or "")
+
+
 def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool) -> Fed:
     if _has_device_memory(_first(data)):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')

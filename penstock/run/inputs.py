@@ -27,7 +27,7 @@ from penstock.errors import (
 )
 from penstock.graph.node import DataNode, OpNode
 from penstock.read.external import ExternalSource
-from penstock.run.feed import Fed
+from penstock.run.feed import Fed, layout_of
 from penstock.run.turn import Turn
 
 _POLL_SECONDS = 0.1  # how soon it is noticed that the pipeline was closed while somebody waits for data
@@ -111,7 +111,7 @@ class Input:
         """What an iteration gets of this data: one batch per output. Raises what is wrong with it."""
         values = [self._value(k, item, layout, stream) for k, item in enumerate(items)]
         if len({v.size for v in values}) > 1:
-            raise self._wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
+            raise self.wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
         self.seen.update({k: _facts(v) for k, v in enumerate(values) if v.size})
         return Given(self.node.name, self.numbers, values)
 
@@ -164,7 +164,7 @@ class Input:
             return item[k]
         except (IndexError, KeyError, TypeError) as e:
             count = self.op.num_outputs()
-            raise self._wrong(f"num_outputs={count}, but the source gave {type(item).__name__} without a [{k}]") from e
+            raise self.wrong(f"num_outputs={count}, but the source gave {type(item).__name__} without a [{k}]") from e
 
     def _value(self, k: int, item: Any, layout: str | None, stream: Any) -> Fed:
         op = self.op
@@ -175,21 +175,22 @@ class Input:
         except DeviceError as e:
             raise DeviceError(self._text(str(e))) from e
         except (TypeError, ValueError) as e:
-            raise self._wrong(str(e)) from e
+            raise self.wrong(str(e)) from e
         if value.size > self.batch_size:
-            raise self._wrong(f"a batch of {value.size} samples, but the pipeline's batch_size is {self.batch_size}")
+            raise self.wrong(f"a batch of {value.size} samples, but the pipeline's batch_size is {self.batch_size}")
         if not value.size:
             return value
         found = _facts(value)
         for name, wanted, is_ in zip(("dtype", "ndim"), (op.dtypes[k], op.ndims[k]), found, strict=False):
             if wanted is not None and is_ != wanted:
-                raise self._wrong(f"{name}={wanted!r}, but the data has {is_!r}")
+                raise self.wrong(f"{name}={wanted!r}, but the data has {is_!r}")
         before = self.seen.get(k, found)
         if found[:2] != before[:2] or (before[2] and found[2] != before[2]):
-            raise self._wrong(f"type, axes and layout were {before} in earlier iterations, and are {found} now")
+            raise self.wrong(f"type, axes and layout were {before} in earlier iterations, and are {found} now")
         return value
 
-    def _wrong(self, problem: str) -> TensorError:
+    def wrong(self, problem: str) -> TensorError:
+        """An error about its data."""
         return TensorError(self._text(problem))
 
     def _text(self, problem: str) -> str:
@@ -220,6 +221,9 @@ class Inputs:
         one = self._named(to if isinstance(to, str) else to.source.name)
         if one.op.poll:
             raise GraphError(f"feed_input(): external_source {one.node.name!r} has a source, so it takes nothing else")
+        declared, told = one.op.layouts[0], layout or layout_of(data)
+        if declared and told and told != declared:
+            raise one.wrong(f"layout={declared!r}, but the data has {told!r}")
         one.fed.append(one.accept([data], layout, stream))
         with suppress(RuntimeError):  # nobody waits
             self._nothing_new.release()

@@ -110,6 +110,8 @@ class Options:
         for name, value in (("batch_size", self.batch_size), ("num_threads", self.num_threads)):
             if value is None:
                 raise ArgumentError(f"Pipeline: {name} is needed to build it")
+        if self.device_id is not None and self.device_id < 0:
+            raise DeviceError(f"Pipeline: device_id={self.device_id}: expected the number of a GPU, or None")
         assert self.batch_size is not None
         assert self.num_threads is not None
         return self.batch_size, self.num_threads

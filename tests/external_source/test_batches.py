@@ -88,7 +88,6 @@ def test_no_copy_keeps_memory_as_long_as_outputs_show_it(operator: Any) -> None:
     pipe.feed_input("mine", memory)
     del memory
     (output,) = pipe.run()
-    pipe.release_outputs()
     sample = output.at(2)
     del output, pipe
     gc.collect()

@@ -167,7 +167,7 @@ def test_a_consumer_on_another_thread(files: list[str]) -> None:
     pipe = made(lambda: numbers(files), batch_size=2)
     got = [in_thread(lambda: values(pipe.run()[0])) if n % 2 else values(pipe.run()[0]) for n in range(5)]
     assert got == EPOCH
-    batches = DALIGenericIterator(pipe, ["number"], reader_name="Reader")
+    batches = DALIGenericIterator(made(lambda: numbers(files), batch_size=2), ["number"], reader_name="Reader")
     assert in_thread(lambda: [taken(batch) for batch in batches]) == EPOCH
 
 
