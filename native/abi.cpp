@@ -42,7 +42,6 @@ int set_arg(ps_plan* p, const char* name, ArgValue v) {
 thread_local Failure ps::last_failure;
 
 int ps_abi_version() { return PS_ABI_VERSION; }
-const char* ps_isa() { return PS_ISA; }
 
 void ps_error(ps_error_info* info) {
   *info = to_c(last_failure);

@@ -54,6 +54,7 @@ template <class In, class Out> struct BlurAxis : BlurFields {
 
 #include "core/axes_argument.h"
 #include "core/convert.h"
+#include "core/converter.h"
 #include "core/region.h"
 #include "gpu/operator.h"
 #include "kernels/blur_rows.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/converter.h"
 #include "core/operator.h"
 #include "core/picture_layout.h"
 #include "gpu/operator.h"
