@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from penstock import types
+from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
@@ -70,7 +69,7 @@ def subscript(node: DataNode, key: Any) -> DataNode:
     A key has up to one item for each axis of the samples:
 
     - a whole number or a node of whole numbers (one per sample): that element; the axis goes away. Negative ones count
-      from the end.
+      from the end. Of other numbers, here and in ranges, the fraction is cut off, as in DALI.
     - a range ``start:end:step``, where each part may be left out, or be a node. Bounds beyond the ends are moved there,
       as Python does. The step may be negative.
     - ``...``: all axes that are left.
@@ -142,11 +141,9 @@ def _value(node: DataNode, value: Any, inputs: list[DataNode]) -> tuple[int, int
             )
         inputs.append(value)
         return 0, len(inputs) - 1
-    if isinstance(value, types.ScalarConstant):
-        value = value.value
     try:
-        return operator.index(value), 0
-    except TypeError:
+        return int(_values.convert("integer", value)), 0
+    except (TypeError, ValueError, OverflowError):
         shown = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
         raise ArgumentTypeError(
             f"{node.name}[...]: {shown}: expected a whole number, a range, a node, `...` or newaxis"
