@@ -123,6 +123,7 @@ def test_other_conversions_name_what_is_wrong() -> None:
         (lambda: types.Constant(1, dtype=types.STRING), r"Constant: dtype=DALIDataType\.STRING"),
         (lambda: types.Constant(1, shape=[-1]), r"Constant: shape=\[-1\]"),
         (lambda: types.Constant([1, 2], shape=[3]), r"Constant: shape=\[3\]"),
+        (lambda: types.Constant(["a"]), r"Constant: value=\['a'\]"),
         (lambda: types.Constant(math.nan, types.INT32), "Constant: value=nan"),
         (lambda: types.Constant(math.inf, types.INT32), "Constant: value=inf"),
     ):

@@ -175,7 +175,7 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
     if array.dtype.kind not in "buif":
-        raise TypeError(f"a constant is made of numbers, not of {value!r}")
+        raise ArgumentTypeError(f"Constant: value={value!r}: a constant is made of numbers")
     if dtype is not None and not _is_enum_type(dtype):
         array = saturate(array, np.dtype(to_numpy_type(_check_type(to_dali_type(dtype)))))
     elif array.dtype == np.float64:

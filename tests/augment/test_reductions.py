@@ -120,6 +120,13 @@ CASES += [
     case("reductions.mean", SMALL, reference=MEAN, dtype=types.FLOAT64, differs="DALI has no such type here"),
 ]
 
+# Elements by themselves stay what they are, be it no number.
+CASES += [
+    case(f"reductions.{name}", samples([[np.nan, 1.5], [-np.inf, np.nan]], dtype=np.float32),
+         reference=lambda x, axes: x, axes=[])
+    for name in ("min", "max")
+]  # fmt: skip
+
 MEANS = Samples(tuple(a.mean(dtype=np.float32) for a in PICTURES.arrays))
 CHANNELS = Samples(tuple(a.mean((0, 1), dtype=np.float32) for a in PICTURES.arrays))
 KEPT = Samples(tuple(a.mean((0, 1), dtype=np.float32, keepdims=True) for a in PICTURES.arrays))

@@ -149,7 +149,7 @@ def test_nodes_that_are_no_index() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["a", "1", [1, 2], np.array([1, 2]), slice("a", None), {}, 1j, float("nan"), float("inf"), 2**70]
+    "key", ["a", "1", 1.5, [1, 2], np.array([1, 2]), slice("a", None), {}, 1j, float("nan"), float("inf"), 2**70]
 )
 def test_items_that_are_refused(key: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="expected a whole number"):
@@ -159,14 +159,14 @@ def test_items_that_are_refused(key: Any) -> None:
 def test_numbers_of_other_types() -> None:
     """As in DALI their fractions are cut off."""
     for key, same in (
-        (1.9, 1),
-        (-1.9, -1),
+        (np.float64(1.9), 1),
+        (np.float32(-1.9), -1),
         (np.float32(2.5), 2),
         (np.array([1]), 1),
         (True, 1),
         (slice(1.5, 3.9), slice(1, 3)),
         (slice(None, None, 2.5), slice(None, None, 2)),
-        ((slice(3, 1.5), 0.5), (slice(3, 1), 0)),
+        ((slice(3, 1.5), np.float32(0.5)), (slice(3, 1), 0)),
     ):
         found, layout = run(key)
         wanted, expected_layout = run(same)
