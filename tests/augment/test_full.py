@@ -60,8 +60,7 @@ for name, value in (("zeros", 0), ("ones", 1)):
 @pytest.mark.parametrize("make", [fn.zeros, fn.ones, fn.zeros_like, fn.ones_like])
 def test_types_that_are_no_numbers(make: Any, dtype: types.DALIDataType) -> None:
     inputs = [np.uint8([1])] if make in (fn.zeros_like, fn.ones_like) else []
-    name = re.escape(f"{make.__name__}: dtype={dtype!r}: expected one of ")
-    with pytest.raises(ArgumentError, match=name + r"DALIDataType\.UINT8"):
+    with pytest.raises(ArgumentError, match=re.escape(f"{make.__name__}: dtype={dtype!r}: expected ")):
         make(*inputs, dtype=dtype)
 
 

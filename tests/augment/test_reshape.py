@@ -177,7 +177,7 @@ def test_an_extent_beside_one_of_none_cannot_be_inferred() -> None:
 @pytest.mark.parametrize("dtype", [types.STRING, types.TENSOR_LAYOUT, types.DATA_TYPE, types.PYTHON_OBJECT])
 def test_types_that_are_no_numbers(dtype: types.DALIDataType) -> None:
     for array in (PICTURE, np.uint8(3)):
-        with pytest.raises(ArgumentError, match=rf"reinterpret: dtype={dtype!r}: expected one of DALIDataType\.UINT8"):
+        with pytest.raises(ArgumentError, match=rf"reinterpret: dtype={dtype!r}: expected "):
             run(lambda x: fn.reinterpret(x, dtype=dtype), np.asarray(array))
 
 
