@@ -131,3 +131,14 @@ def test_other_conversions_name_what_is_wrong() -> None:
             make()
     with pytest.raises(ArgumentError, match="Constant: layout='HW'"):
         types.Constant([1, 2], layout="HW")
+
+
+@pytest.mark.parametrize(("cls", "argument"), arguments_of("dtype"))
+def test_no_type_counts_as_not_given(cls: type[Op], argument: Argument) -> None:
+    """Where the operator has a type of its own for that, such as the input's."""
+    if argument.required or argument.default is not None or argument.deprecated:
+        return
+    needed = {a.name: [1.0] * 6 if a.kind == "numbers" else 1 for a in cls.arguments.values() if a.required}
+    needed |= {"constant": {"idata": [1]}, "resize": {"size": 4}, "resize_crop_mirror": {"size": 4}}.get(cls.name, {})
+    for value in (types.NO_TYPE, -1):
+        called(cls, **needed, **{argument.name: value})
