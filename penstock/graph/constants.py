@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.errors import DeviceError
+from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, arg, op
 
@@ -32,6 +32,8 @@ def constant(array: Any, layout: str | None = None, device: str | None = "cpu") 
     if device not in (None, "cpu", "gpu"):
         raise DeviceError(f"constant: device={device!r}: expected 'cpu' or 'gpu'")
     values = np.asarray(array, order="C")  # ascontiguousarray would make scalars one-dimensional
+    if layout and len(layout) != values.ndim:
+        raise ArgumentError(f"Constant: layout={layout!r}: the constant has {values.ndim} axes")
     types.to_dali_type(values.dtype)  # refuses what no tensor can hold
     node = OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
     return node.gpu() if device == "gpu" else node

@@ -86,6 +86,16 @@ def _expression(name: str, *operands: Any) -> DataNode:
     return expression(name, *operands)
 
 
+def _reflected(name: str, left: Any, node: DataNode) -> DataNode:
+    """Of an operator whose left operand leaves it to the node: NumPy's scalars count as Python's numbers there.
+
+    So they do in DALI, where NumPy converts them before it asks the node. ``node + np.int8(1)`` keeps the type.
+    """
+    if getattr(left, "ndim", None) == 0 and hasattr(left, "item"):
+        left = left.item()
+    return _expression(name, left, node)
+
+
 class DataNode:
     """A value that a pipeline will have: one tensor per sample of the batch.
 
@@ -154,43 +164,43 @@ class DataNode:
         return _expression("add", self, other)
 
     def __radd__(self, other: Any) -> DataNode:
-        return _expression("add", other, self)
+        return _reflected("add", other, self)
 
     def __sub__(self, other: Any) -> DataNode:
         return _expression("sub", self, other)
 
     def __rsub__(self, other: Any) -> DataNode:
-        return _expression("sub", other, self)
+        return _reflected("sub", other, self)
 
     def __mul__(self, other: Any) -> DataNode:
         return _expression("mul", self, other)
 
     def __rmul__(self, other: Any) -> DataNode:
-        return _expression("mul", other, self)
+        return _reflected("mul", other, self)
 
     def __truediv__(self, other: Any) -> DataNode:
         return _expression("fdiv", self, other)
 
     def __rtruediv__(self, other: Any) -> DataNode:
-        return _expression("fdiv", other, self)
+        return _reflected("fdiv", other, self)
 
     def __floordiv__(self, other: Any) -> DataNode:
         return _expression("div", self, other)
 
     def __rfloordiv__(self, other: Any) -> DataNode:
-        return _expression("div", other, self)
+        return _reflected("div", other, self)
 
     def __mod__(self, other: Any) -> DataNode:
         return _expression("mod", self, other)
 
     def __rmod__(self, other: Any) -> DataNode:
-        return _expression("mod", other, self)
+        return _reflected("mod", other, self)
 
     def __pow__(self, other: Any) -> DataNode:
         return _expression("pow", self, other)
 
     def __rpow__(self, other: Any) -> DataNode:
-        return _expression("pow", other, self)
+        return _reflected("pow", other, self)
 
     def __neg__(self) -> DataNode:
         return _expression("minus", self)
@@ -226,31 +236,31 @@ class DataNode:
         return _expression("bitand", self, other)
 
     def __rand__(self, other: Any) -> DataNode:
-        return _expression("bitand", other, self)
+        return _reflected("bitand", other, self)
 
     def __or__(self, other: Any) -> DataNode:
         return _expression("bitor", self, other)
 
     def __ror__(self, other: Any) -> DataNode:
-        return _expression("bitor", other, self)
+        return _reflected("bitor", other, self)
 
     def __xor__(self, other: Any) -> DataNode:
         return _expression("bitxor", self, other)
 
     def __rxor__(self, other: Any) -> DataNode:
-        return _expression("bitxor", other, self)
+        return _reflected("bitxor", other, self)
 
     def __lshift__(self, other: Any) -> DataNode:
         return _expression("lshift", self, other)
 
     def __rlshift__(self, other: Any) -> DataNode:
-        return _expression("lshift", other, self)
+        return _reflected("lshift", other, self)
 
     def __rshift__(self, other: Any) -> DataNode:
         return _expression("rshift", self, other)
 
     def __rrshift__(self, other: Any) -> DataNode:
-        return _expression("rshift", other, self)
+        return _reflected("rshift", other, self)
 
     __hash__ = object.__hash__
 

@@ -155,7 +155,7 @@ class ExternalSource(Op):
         values = list(given) if isinstance(given, (list, tuple)) else [given] * count
         try:
             values = [None if v is None else _values.convert(kind, v) for v in values]
-        except (TypeError, ValueError) as e:
+        except (TypeError, ValueError, OverflowError) as e:
             expected = _values.describe(kind)
             raise ArgumentTypeError(f"external_source: {argument}={given!r}: expected {expected}, or a list") from e
         return (values + [None] * count)[:count]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.types.convert import FLOATS, INTEGERS, NUMPY_TYPES, saturate, to_dali_type, to_numpy_type
 from penstock.types.enums import (
     BOOL,
@@ -53,9 +55,10 @@ class ScalarConstant:
         if dtype is None:
             dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
         self.dtype = to_dali_type(dtype)
-        if self.dtype not in NUMPY_TYPES:
-            raise TypeError(f"a scalar constant cannot have the type {self.dtype}: it is a bool, an integer or a float")
+        _check_type(self.dtype)
         kind = bool if self.dtype == BOOL else int if self.dtype in INTEGERS else float
+        if kind is int and not math.isfinite(value):
+            raise ArgumentError(f"Constant: value={value!r}: {self.dtype} has no such number")
         self.value: bool | int | float = kind(value)
 
     def bool(self) -> ScalarConstant:
@@ -172,9 +175,9 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
     if array.dtype.kind not in "buif":
-        raise TypeError(f"a constant is made of numbers, not of {value!r}")
+        raise ArgumentTypeError(f"Constant: value={value!r}: a constant is made of numbers")
     if dtype is not None and not _is_enum_type(dtype):
-        array = saturate(array, np.dtype(to_numpy_type(to_dali_type(dtype))))
+        array = saturate(array, np.dtype(to_numpy_type(_check_type(to_dali_type(dtype)))))
     elif array.dtype == np.float64:
         array = array.astype(np.float32)
     elif array.dtype.itemsize == 8:
@@ -185,8 +188,16 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
     if shape is None:
         return array
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if min(shape, default=0) < 0:
+        raise ArgumentError(f"Constant: shape={list(shape)}: expected no negative extents")
     if array.ndim == 0:
         return np.full(shape, array, array.dtype)
     if array.size != np.prod(shape, dtype=np.int64):
-        raise ValueError(f"a constant of shape {shape} cannot be made of {array.size} values")
+        raise ArgumentError(f"Constant: shape={list(shape)}: cannot be made of {array.size} values")
     return np.reshape(array, shape)
+
+
+def _check_type(dtype: DALIDataType) -> DALIDataType:
+    if dtype not in NUMPY_TYPES:
+        raise ArgumentTypeError(f"Constant: dtype={dtype!r}: expected BOOL, or a type of integers or floats")
+    return dtype
