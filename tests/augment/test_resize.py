@@ -77,7 +77,7 @@ CASES = [
     resized(size=1e-10),
     resized(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
     resized(resize_longer=0.03, subpixel_scale=False),
-    resized(size=(0.05, 7), mode="stretch", antialias=False),
+    resized(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
 ]  # fmt: skip
 
 

@@ -19,8 +19,9 @@ def reference(layout: str) -> Callable[..., Array]:
         filters, geometry = split(arguments)
         space = [axis for axis in "DHW" if axis in layout]
         crop = [geometry.pop(f"crop_{axis.lower()}", 0) for axis in space] if crop is None else list(crop)
-        crop = [0] * (len(space) - len(crop)) + crop
+        crop = ([0] * len(space) + crop)[-len(space) :]  # of frames, nothing is cut
         place = [geometry.pop(f"crop_pos_{axis}", 0.5) for axis in "zyx"[3 - len(space) :]]
+        geometry.pop("crop_pos_z", None)
         out, lo, hi = extents([x.shape[layout.index(axis)] for axis in space], **geometry)
         for i in range(len(space)):
             scale = (hi[i] - lo[i]) / out[i]

@@ -19,7 +19,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "color_twist": {"hue": 20.0},
     "hue": {"hue": 20.0},
     "saturation": {"saturation": 0.3},
-    "hsv": {"value": 0.7},
     "rotate": {"angle": 20.0},
     "warp_affine": {"matrix": [1, 0.2, 0, 0, 1, 3]},
     "resize": {"size": 5},
@@ -28,6 +27,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "gaussian_blur": {"sigma": 1.0},
     "reductions.sum": {},
 }
+
+
+def test_hsv_has_another_default() -> None:
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        x = types.Constant(PICTURE.astype(np.float32), layout="HWC")
+        pipe.set_outputs(fn.hsv(x), fn.hsv(x, dtype=-1), fn.hsv(x, dtype=types.FLOAT))
+    by_default, found, wanted = run(*pipe.run())
+    assert by_default.dtype == np.uint8
+    np.testing.assert_array_equal(found, wanted)
+    assert found.dtype == np.float32
 
 
 def run(*outputs: Any) -> list[Any]:

@@ -44,7 +44,9 @@ class ResizeCropMirror(CropWindowArgs, ResizeArgs):
 class FastResizeCropMirror(ResizeCropMirror):
     """The old name of `resize_crop_mirror`, with ``antialias=False`` unless it is given.
 
-    Input, output and errors are those of `resize_crop_mirror`.
+    Input and output are those of `resize_crop_mirror`.
+
+    Errors: as `resize_crop_mirror`'s.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
