@@ -260,8 +260,8 @@ def check_given(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> tuple[
             if not argument.per_sample:
                 raise ArgumentTypeError(f"{shown}: {name} must be a constant, not a node (one value per sample)")
             tensors[name] = value
-        elif (converted := _converted(cls, argument, value, is_node)) is not None:
-            values[name] = converted
+        else:
+            values[name] = _converted(cls, argument, value, is_node)
     return values, tensors
 
 
@@ -292,8 +292,6 @@ def _converted(cls: type[Op], argument: Argument, value: Any, is_node: IsNode) -
             hint = "; fn.stack makes one node of several" if argument.per_sample else "; it must be constant"
         raise ArgumentTypeError(f"{cls.shown_name()}: {argument.name}={value!r}: expected {expected}{hint}") from e
     if argument.choices is not None and converted not in argument.choices:
-        if argument.default is None and argument.kind == "dtype" and converted == types.NO_TYPE:
-            return None  # how DALI says that a type is not given
         accepted = ", ".join(map(repr, argument.choices))
         raise ArgumentError(f"{cls.shown_name()}: {argument.name}={value!r}: expected one of {accepted}")
     return converted
