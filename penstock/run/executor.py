@@ -150,7 +150,8 @@ class Executor:
         device = self._device if on_gpu else None
         with self._feeding:
             self._check_process()
-            return feed(self._handle, data, layout, device=device, copy=copy, stream=stream)
+            pinned = self._device is not None
+            return feed(self._handle, data, layout, device=device, copy=copy, stream=stream, waits=pinned)
 
     def schedule(self, size: int, given: Sequence[Given] = ()) -> bool:
         """Starts an iteration of ``size`` samples, with what each input gives to it.
