@@ -184,12 +184,7 @@ int ps_executor_feed(ps_executor* e, int value, const ps_fed* f) {
 
 int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
   return guarded([&] {
-    std::vector<Tensor> samples(static_cast<size_t>(n));
-    for (int i = 0; i < n; i++) {
-      samples[size_t(i)].data = const_cast<int64_t*>(v + i);
-      samples[size_t(i)].dtype = DType::i64;
-    }
-    put(e, value, feed_copy(*e->use()->pool(), std::move(samples)));
+    put(e, value, feed_integers(v, n));
     return 0;
   });
 }

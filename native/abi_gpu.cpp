@@ -7,6 +7,7 @@
 #include "core/range.h"
 #include "gpu/kernel.h"
 #include "gpu/libraries.h"
+#include "gpu/nvimgcodec.h"
 #include "gpu/operator.h"
 #include "penstock.h"
 
@@ -80,6 +81,10 @@ int ps_gpu_preallocate(int number, int64_t device_bytes, int64_t pinned_bytes) {
     d.pinned()->preallocate(size_t(pinned_bytes));
     return 0;
   });
+}
+
+int ps_gpu_check_image_codec() {
+  return guarded([] { gpu::nvimgcodec::check_library(); return 0; });
 }
 
 int ps_gpu_set_library(const char* name, const char* path) {

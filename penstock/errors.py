@@ -151,6 +151,7 @@ _KINDS: dict[int, type[PenstockError]] = {
     9: DeviceError,
     10: LayoutError,
     11: AxisError,
+    12: ReadError,
 }
 
 

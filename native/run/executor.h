@@ -81,6 +81,7 @@ class Executor {
   void loop(Thread& self);
   void gpu_loop();
   void early_loop();
+  void look_for_landings(std::unique_lock<std::mutex>& lock);
   Batch* find(bool io);            // a batch with a sample to be taken; oldest first
   std::array<int, 2> wanted();     // how many idle ones of each crew there is work for
   void wake(std::array<int, 2> wanted);

@@ -127,7 +127,7 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
 
 
 def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report], None] | None) -> Report:
-    index = native.quick().ps_jpeg_index_create(os.fsencode(to))
+    index = native.blocking().ps_jpeg_index_create(os.fsencode(to))
     if not index:
         raise native.failure()
     report = Report()
@@ -137,7 +137,7 @@ def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report
             raise native.failure()
         return report
     finally:
-        native.quick().ps_jpeg_index_destroy(index)
+        native.blocking().ps_jpeg_index_destroy(index)
 
 
 def _add_all(index: int, work: Iterator[_Work], report: Report, progress: Callable[[Report], None] | None) -> None:
@@ -198,10 +198,15 @@ def _together(files: Iterator[tuple[str, list[_Range]]]) -> Iterator[_Work]:
 def _files(paths: list[str], but: set[str], unreadable: list[str]) -> Iterator[tuple[str, list[_Range]]]:
     for path in paths:
         for file in _below(path, unreadable) if os.path.isdir(path) else [path]:
-            if file.endswith(".tar"):
+            if file.endswith(".tar") and not _is_special(file):
                 yield from _members(file, unreadable)
             elif os.path.abspath(file) not in but:
                 yield file, [_WHOLE]
+
+
+def _is_special(file: str) -> bool:
+    """Whether it is a pipe, a device or a socket: reading one may take for ever, or have no end."""
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _below(folder: str, unreadable: list[str]) -> Iterator[str]:

@@ -135,7 +135,8 @@ def notes(executor: Executor) -> dict[OpNode, list[str]]:
     found = {}
     so_far = {} if executor.closed else executor.decoded()
     for node, engine in executor.program.jpeg_engines.items():
-        others = "nvImageCodec" if libraries.found("nvimgcodec") else "CPU (nvImageCodec was not found)"
+        problem = libraries.image_codec_problem()
+        others = f"CPU ({problem})" if problem else "nvImageCodec"
         found[node] = [f"JPEG: {engine}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
         if node in so_far and any(so_far[node].files.values()):
             found[node].append(f"so far: {so_far[node]}")

@@ -117,7 +117,8 @@ class Executor(Engine):
     def _feed(self, on_gpu: bool, data: Any, layout: str | None, *, copy: bool, stream: Any) -> Fed:
         device = self._device if on_gpu else None
         self._check_process()
-        return feed(self._handle, data, layout, device=device, copy=copy, stream=stream)
+        pinned = self._device is not None
+        return feed(self._handle, data, layout, device=device, copy=copy, stream=stream, waits=pinned)
 
     def schedule(self, ready: Ready) -> bool:
         """Starts an iteration, with what each input gives to it.
