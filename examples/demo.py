@@ -105,7 +105,7 @@ def contact_sheet(images: torch.Tensor, path: Path, columns: int = 8) -> None:
 
 
 def where_time_went(pipe: Pipeline, spent: dict[str, float]) -> Iterator[Table]:
-    statistics = pipe.executor_statistics()
+    statistics = pipe.statistics()
     table = Table("operator", "samples", "microseconds a sample")
     for row in statistics["operators"].values():
         seconds = row["setup_s"] + row["run_s"]

@@ -67,7 +67,7 @@ def set_max_decoded_pixels(pixels: int | None) -> None:
         >>> backend.set_max_decoded_pixels(None)
     """
     if pixels is None:
-        codecs.set_max_pixels(0)
+        codecs.set_max_pixels(None)
         return
     limit = whole_number("set_max_decoded_pixels: pixels", pixels, least=1)
     codecs.set_max_pixels(min(limit, 2**62))

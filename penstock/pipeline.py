@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from penstock import _settings, types
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import DataNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
 from penstock.optimize.plan import Where
-from penstock.pipeline_def import pipeline_def
+from penstock.pipeline_def import do_not_convert, pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
 from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_names, output_node
+from penstock.run.checks import OutputCheck, check_names, check_scope, output_node
 from penstock.run.dot import write_dot
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
-from penstock.run.statistics import executor_statistics
+from penstock.run.statistics import statistics
 from penstock.tensors import TensorListCPU, TensorListGPU
 
-__all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "pipeline_def"]
 
 
 class Pipeline(Serializable):
@@ -48,7 +49,7 @@ class Pipeline(Serializable):
             say ``LOCAL_RANK`` and ``LOCAL_WORLD_SIZE``, as under torchrun, and pipelines of one process take different
             ones as long as there are enough. ``DALI_AFFINITY_MASK``, such as ``3,5,6``, names them instead.
         default_cuda_stream_priority: of the pipeline's CUDA streams; a lower number is more urgent, and 0 the least.
-        enable_memory_stats: `executor_statistics` also tells of the GPU's memory.
+        enable_memory_stats: `statistics` also tells of the GPU's memory.
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.
@@ -141,8 +142,11 @@ class Pipeline(Serializable):
         if self._runner:
             return
         self._options.sizes()
+        _settings.check()
         outputs = self._defined()
+        self._check.lengths(len(outputs))
         check_names(self.nodes)
+        check_scope(outputs, self._key)
         plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
         self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
 
@@ -343,9 +347,29 @@ class Pipeline(Serializable):
         """
         return list(self._built().executor.broken.samples)
 
-    def executor_statistics(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
-        return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+        return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+
+        (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
+        that are fused have no outputs in memory, and all share one pool.)
+        """
+        return {}
+
+    def output_dtype(self) -> list[types.DALIDataType | None]:
+        """The constructor's ``output_dtype``, for each output; None: any."""
+        return self._check.of_each("output_dtype", self.num_outputs)
+
+    def output_ndim(self) -> list[int | None]:
+        """The constructor's ``output_ndim``, for each output; None: any."""
+        return self._check.of_each("output_ndim", self.num_outputs)
+
+    def output_layout(self) -> list[str | None]:
+        """The constructor's ``output_layout``, for each output; None: any."""
+        return self._check.of_each("output_layout", self.num_outputs)
 
     def enable_api_check(self, enable: bool) -> None:
         """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
@@ -379,9 +403,7 @@ class Pipeline(Serializable):
     @property
     def num_outputs(self) -> int:
         """How many outputs there are; defines the pipeline where that has not happened yet."""
-        self.build()
-        assert self._outputs is not None
-        return len(self._outputs)
+        return len(self._defined())
 
     def _built(self) -> Runner:
         self.build()
@@ -393,7 +415,7 @@ class Pipeline(Serializable):
         return self
 
     def __repr__(self) -> str:
-        state = "built" if self._runner else "not built"
+        state = "not built" if not self._runner else "closed" if self._runner.executor.closed else "built"
         return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
 
     # The constructor's arguments, as attributes.
@@ -402,3 +424,6 @@ class Pipeline(Serializable):
         if name.startswith("_"):
             raise AttributeError(name)
         return self._options.attribute(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *Options.attributes()})

@@ -29,6 +29,8 @@ from penstock.types.enums import (
     DALIInterpType,
 )
 
+_ENUMS = {DALIDataType: DATA_TYPE, DALIImageType: IMAGE_TYPE, DALIInterpType: INTERP_TYPE}
+
 
 class ScalarConstant:
     """A number with a type, as an operand or argument; `Constant` makes it.
@@ -129,11 +131,12 @@ def Constant(  # noqa: N802
     shape: Sequence[int] | int | None = None,
     layout: str | None = None,
     device: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """A constant for a pipeline's definition.
 
-    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout`` or
-    ``device``, becomes a node that is this tensor in every sample.
+    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout``,
+    ``device`` or ``name``, becomes a node that is this tensor in every sample.
 
     - ``value``: a number, a NumPy array, anything that NumPy takes for an array, an enum of this module, or lists of
       them. Python's numbers are FLOAT, INT32 or BOOL, whichever holds all of them; arrays keep their type, but 64 bits
@@ -143,6 +146,10 @@ def Constant(  # noqa: N802
     - ``shape``: of the tensor; a scalar fills it, else the number of elements must be the same.
     - ``layout``: names of the axes, such as "HWC".
     - ``device``: "cpu" or "gpu", where the tensor is copied to.
+    - ``name``: of the node; a scalar with a name becomes one.
+
+    Members of this module's enums make a constant of IMAGE_TYPE, DATA_TYPE or INTERP_TYPE, or numbers do where
+    ``dtype`` says so: data that can be chosen from, moved, cast and given as an argument, and is INT32 in arrays.
 
     Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
     a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
@@ -151,23 +158,40 @@ def Constant(  # noqa: N802
     ScalarConstant(5, DALIDataType.UINT8)
     """
     one = shape is None or shape == 1 or (not isinstance(shape, int) and list(shape) in ([], [1]))
-    if one and device is None and layout is None and _is_number(value) and not _is_enum_type(dtype):
+    members = dtype if _is_enum_type(dtype) else enum_type(value) if dtype is None else None
+    if one and device is None and layout is None and name is None and members is None and np.ndim(value) == 0:
         return ScalarConstant(value, dtype)
     from penstock.graph.constants import constant  # the graph is made of these types
 
-    return constant(constant_array(value, dtype, shape), layout, device or "cpu")
+    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name=name, dtype=members)
 
 
-def _is_number(value: Any) -> bool:
-    return np.ndim(value) == 0 and not isinstance(value, (DALIDataType, DALIImageType, DALIInterpType))
+def enum_type(value: Any) -> DALIDataType | None:
+    """The type of data that are this member of an enum of DALI's, or these members of one; None for all else."""
+    members = value if isinstance(value, (list, tuple)) else [value]
+    found = {_ENUMS.get(type(member)) for member in members}
+    return found.pop() if len(found) == 1 else None
 
 
 def _is_enum_type(dtype: int | None) -> bool:
     return dtype in (DATA_TYPE, IMAGE_TYPE, INTERP_TYPE)
 
 
+def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
+    """The array of a scalar, in its type. Raises OverflowError for an integer that does not fit that."""
+    dtype = np.dtype(to_numpy_type(constant.dtype))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= constant.value <= limits.max:
+            raise OverflowError(
+                f"{constant.value} does not fit {constant.dtype}: give a wider type, such as "
+                f"types.Constant({constant.value}, types.INT64)"
+            )
+    return np.array(constant.value, dtype)
+
+
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
-    """The array of a `Constant`, whose docstring tells the rules. Enums are INT32."""
+    """The array of a `Constant`, whose docstring tells the rules. Members of enums are INT32."""
     array: np.ndarray[Any, Any] = np.asarray(value)
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
