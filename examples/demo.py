@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tools`; an installed penstock comes first
 
 from penstock import DataNode, Pipeline, fn, pipeline_def, types
 from penstock.plugin.base import LastBatchPolicy

@@ -87,9 +87,7 @@ JPEG = Setting(
     "PENSTOCK_JPEG", _one_of("auto", "cuda", "hardware", "cpu"), "one of 'auto', 'cuda', 'hardware', 'cpu'", "auto"
 )
 MAX_PIXELS = Setting("PENSTOCK_MAX_PIXELS", _amount, "a number of pixels from 1 on, such as 100000000 or 100M", 1 << 29)
-READ_TIMEOUT = Setting(
-    "PENSTOCK_READ_TIMEOUT", _seconds, "a number of seconds, such as 60; 0 stands for no limit", 300.0
-)
+READ_TIMEOUT = Setting("PENSTOCK_READ_TIMEOUT", _seconds, "a number of seconds, such as 60 (0: no limit)", 300.0)
 
 CHECKED = (DEVICE_MEMORY, PINNED_MEMORY, FUSE, JPEG, MAX_PIXELS, READ_TIMEOUT)
 

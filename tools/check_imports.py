@@ -29,7 +29,8 @@ tensors
 optimize
 run
 ops
-fn math pipeline pipeline_def backend
+fn math pipeline pipeline_def backend data_node
+backend_impl
 __init__
 plugin
 insight

@@ -36,10 +36,7 @@ class JpegEngine:
 
 
 def choose(op: ImageOptions) -> JpegEngine:
-    """The engine for an operator with ``device="mixed"``.
-
-    ArgumentError where the environment variable PENSTOCK_JPEG, which stands in for ``jpeg_engine="auto"``, names none.
-    """
+    """The engine for an operator with ``device="mixed"``; the setting stands in for ``jpeg_engine="auto"``."""
     engine, why = op.jpeg_engine, f"jpeg_engine={op.jpeg_engine!r}"
     if engine == "auto" and _settings.JPEG.is_set():
         engine = _settings.JPEG.value()
@@ -69,10 +66,7 @@ def leaves_planes(node: OpNode) -> bool:
     op = node.op
     if node.device != "mixed" or not isinstance(op, ImageOptions) or op.dtype != types.UINT8:
         return False
-    try:
-        return choose(op).name == "cuda"
-    except ArgumentError:
-        return False  # it is told where it can be said of which operator
+    return choose(op).name == "cuda"
 
 
 def _compiler() -> bool:
