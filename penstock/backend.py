@@ -57,7 +57,8 @@ def set_max_decoded_pixels(pixels: int | None) -> None:
 
     A file of some bytes can claim any size, and memory for it is taken before the first pixel is there: what is larger
     is a DecodeError instead. Of pixels with more than 4 channels each 4 count as one. None goes back to the
-    environment's ``PENSTOCK_MAX_PIXELS`` (such as ``100M``), or where that is not set to 2**29. Raises ArgumentError for less than 1.
+    environment's ``PENSTOCK_MAX_PIXELS`` (such as ``100M``), or where that is not set to 2**29. Raises ArgumentError
+    for less than 1.
 
     Example:
         >>> from penstock import backend

@@ -11,7 +11,7 @@ from penstock.graph.blame import warn
 from penstock.graph.node import DataNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
-from penstock.optimize.plan import Where
+from penstock.optimize.plan import Plan, Where
 from penstock.pipeline_def import do_not_convert, pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
@@ -98,6 +98,7 @@ class Pipeline(Serializable):
         self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._check = OutputCheck(output_dtype, output_ndim, output_layout)
         self._outputs: list[DataNode] | None = None
+        self._plan: Plan | None = None
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
 
@@ -109,7 +110,7 @@ class Pipeline(Serializable):
 
     def set_outputs(self, *outputs: Any) -> None:
         """Says what the pipeline hands out: nodes, or constants."""
-        if self._runner:
+        if self._plan:
             raise GraphError("the pipeline is built already: its outputs can't change any more")
         with self:
             self._outputs = [output_node(o, i) for i, o in enumerate(outputs)]
@@ -138,17 +139,29 @@ class Pipeline(Serializable):
         pipeline.__exit__()
 
     def build(self) -> None:
-        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
-        if self._runner:
-            return
+        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet.
+
+        With a reader of ``lazy_init=True`` it is started, and files are listed, when something is asked of it.
+        """
+        if not any(getattr(node.op, "lazy_init", False) for node in self._planned().nodes):
+            self._started()
+
+    def _started(self) -> Runner:
+        if self._runner is None:
+            self._runner = Runner(self._planned(), self._options)  # at the end: Ctrl-C may come before
+        return self._runner
+
+    def _planned(self) -> Plan:
+        if self._plan is not None:
+            return self._plan
         self._options.sizes()
         _settings.check()
         outputs = self._defined()
         self._check.lengths(len(outputs))
         check_names(self.nodes)
         check_scope(outputs, self._key)
-        plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
-        self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
+        self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        return self._plan
 
     def _defined(self) -> list[DataNode]:
         """The outputs, after `define_graph` where they are not known yet."""
@@ -407,15 +420,15 @@ class Pipeline(Serializable):
 
     def _built(self) -> Runner:
         self.build()
-        assert self._runner is not None
-        return self._runner
+        return self._started()
 
     def __enter__(self) -> Pipeline:
         super().__enter__()
         return self
 
     def __repr__(self) -> str:
-        state = "not built" if not self._runner else "closed" if self._runner.executor.closed else "built"
+        closed = self._runner is not None and self._runner.executor.closed
+        state = "closed" if closed else "built" if self._plan else "not built"
         return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
 
     # The constructor's arguments, as attributes.

@@ -28,9 +28,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class PipelineFactory(Protocol[_Own]):
     """What `pipeline_def` makes: takes the function's own arguments, and those of `Pipeline` by keyword.
 
-    Type checkers see mistakes in calls that give the function's own arguments alone, or `Pipeline`'s beside positional
-    ones. They have no way to say "these keywords and those", so where the most usual of `Pipeline`'s come along, other
-    keywords are checked when the call is made.
+    Type checkers see keywords that neither has in calls that give those of one of them. There is no way to write "these
+    keywords and those", so where the most usual of `Pipeline`'s come along, the others are checked when the call is
+    made; and so are positional ones.
     """
 
     __name__: str

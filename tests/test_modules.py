@@ -28,7 +28,7 @@ NAMES = {
     "tensors": ["TensorCPU", "TensorGPU", "TensorListCPU", "TensorListGPU"],
     "plugin.base_iterator": ["LastBatchPolicy"],
     "plugin.pytorch": ["DALIClassificationIterator", "DALIGenericIterator", "LastBatchPolicy", "feed_ndarray",
-                       "to_torch_type", "Pipeline", "TensorCPU", "TensorGPU", "TensorListGPU", "types"],
+                       "to_torch_type", "Pipeline", "TensorCPU", "TensorGPU", "TensorListGPU"],
 }  # fmt: skip
 
 

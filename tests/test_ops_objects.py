@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import DataNode, Pipeline, fn, ops, types
+from penstock import DataNode, fn, ops, types
 from penstock.errors import ArgumentTypeError
 from tests.small import made
 
@@ -120,47 +120,6 @@ def test_constants_as_inputs_are_dalis() -> None:
     with pytest.raises(ArgumentTypeError, match="copy: input 0 is"):
         made(lambda: fn.copy(np.array([1 << 40])))
     assert made(lambda: fn.copy(types.Constant(7, types.INT64))).run()[0].dtype is types.INT64
-
-
-ENUMS = [types.INTERP_CUBIC, types.RGB, types.FLOAT, [types.INTERP_CUBIC, types.INTERP_NN], [types.RGB, types.BGR]]
-
-
-@pytest.mark.parametrize("value", ENUMS)
-def test_members_of_enums_are_data_of_their_types(value: Any) -> None:
-    first = value[0] if isinstance(value, list) else value
-    wanted = {
-        types.DALIInterpType: types.INTERP_TYPE,
-        types.DALIImageType: types.IMAGE_TYPE,
-        types.DALIDataType: types.DATA_TYPE,
-    }[type(first)]
-    numbers = np.asarray(value, np.int32).tolist()
-    found = made(lambda: [value, fn.copy(value), types.Constant(value), fn.cast(value, dtype=types.INT32)]).run()
-    assert [output.dtype for output in found] == [wanted, wanted, wanted, types.INT32]
-    assert [output.at(0).tolist() for output in found] == [numbers] * 4
-
-
-def test_choosing_keeps_the_type_of_enums() -> None:
-    def define() -> Any:
-        chosen = fn.random.choice([types.INTERP_LINEAR, types.INTERP_CUBIC], shape=[3])
-        row = types.Constant([types.INTERP_NN, types.INTERP_CUBIC])
-        resized = fn.resize(picture(), size=3, interp_type=row[1])
-        numbers = fn.constant(idata=[1, 2], dtype=types.INTERP_TYPE)
-        return chosen, row[1], resized, fn.resize(picture(), size=3, interp_type=types.INTERP_CUBIC), numbers
-
-    chosen, one, resized, wanted, numbers = made(define).run()
-    assert [chosen.dtype, one.dtype, numbers.dtype] == [types.INTERP_TYPE] * 3
-    assert set(chosen.as_array().ravel().tolist()) <= {1, 2}
-    assert one.at(0) == types.INTERP_CUBIC
-    assert np.array_equal(resized.at(0), wanted.at(0))
-    with pytest.raises(RuntimeError, match="random.choice: the input is one INTERP_TYPE"):
-        made(lambda: fn.random.choice(types.INTERP_CUBIC)).run()
-    with pytest.raises(RuntimeError, match="expected a numeric type, got INTERP_TYPE"):
-        made(lambda: types.Constant([types.INTERP_CUBIC]) + 1).run()
-
-
-def test_enums_survive_serialization() -> None:
-    again = Pipeline.deserialize(made(lambda: types.Constant([types.RGB, types.BGR])).serialize())
-    assert again.run()[0].dtype is types.IMAGE_TYPE
 
 
 def test_constants_have_names() -> None:

@@ -21,7 +21,6 @@ template <class T> T read(const Tensor& t, int64_t i) {
     case DType::u64: return T(t.as<uint64_t>()[i]);
     case DType::i8: return T(t.as<int8_t>()[i]);
     case DType::i16: return T(t.as<int16_t>()[i]);
-    case DType::image_type: case DType::data_type: case DType::interp_type:
     case DType::i32: return T(t.as<int32_t>()[i]);
     case DType::i64: return T(t.as<int64_t>()[i]);
     case DType::f16: return T(float(t.as<half>()[i]));

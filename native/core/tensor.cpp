@@ -5,8 +5,6 @@ namespace ps {
 const char* name_of(DType t) {
   static const char* const names[] = {"UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
                                       "FLOAT16", "FLOAT", "FLOAT64", "BOOL"};
-  static const char* const enums[] = {"IMAGE_TYPE", "DATA_TYPE", "INTERP_TYPE"};
-  if (is_enum(t)) return enums[int(t) - int(DType::image_type)];
   const int i = int(t);
   return i >= 0 && i < 12 ? names[i] : "NO_TYPE";
 }

@@ -12,7 +12,6 @@ namespace ps {
 // The numbers are those of DALI's DALIDataType: users pass them as plain integers too.
 enum class DType : int32_t {
   none = -1, u8 = 0, u16, u32, u64, i8, i16, i32, i64, f16, f32, f64, boolean = 11,
-  image_type = 20, data_type, interp_type,   // members of DALI's enums, as int32: they are moved, but no numbers
 };
 
 constexpr size_t size_of(DType t) {
@@ -20,13 +19,11 @@ constexpr size_t size_of(DType t) {
     case DType::u8: case DType::i8: case DType::boolean: return 1;
     case DType::u16: case DType::i16: case DType::f16: return 2;
     case DType::u32: case DType::i32: case DType::f32: return 4;
-    case DType::image_type: case DType::data_type: case DType::interp_type: return 4;
     case DType::u64: case DType::i64: case DType::f64: return 8;
     default: return 0;
   }
 }
 
-constexpr bool is_enum(DType t) { return t >= DType::image_type && t <= DType::interp_type; }
 constexpr bool is_float(DType t) { return t == DType::f16 || t == DType::f32 || t == DType::f64; }
 const char* name_of(DType t);   // "UINT8", as DALI prints it
 

@@ -10,7 +10,7 @@ from penstock import types
 from penstock.errors import DeviceError
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, arg, op
-from penstock.types.constant import constant_array, enum_type, scalar_array
+from penstock.types.constant import constant_array, scalar_array
 
 
 class ConstantOp(Op):
@@ -18,7 +18,6 @@ class ConstantOp(Op):
 
     array: np.ndarray[Any, Any]
     layout: str
-    dtype: types.DALIDataType | None  # of enums, which NumPy does not know
 
 
 @op("_constant", inputs=0)
@@ -27,18 +26,15 @@ class _Array(ConstantOp):
 
     array = arg(None, "The values.", kind="any", to_kernel=False)
     layout = arg("", "Names of the axes.", to_kernel=False)
-    dtype = arg(None, "The type, where the array does not tell it.", kind="dtype", to_kernel=False)
 
 
-def constant(
-    array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None, dtype: int | None = None
-) -> DataNode:
-    """A node that is this array in every sample; ``dtype`` is the type of members of enums, as INT32."""
+def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:
+    """A node that is this array in every sample."""
     if device not in (None, "cpu", "gpu"):
         raise DeviceError(f"constant: device={device!r}: expected 'cpu' or 'gpu'")
     values = np.asarray(array, order="C")  # ascontiguousarray would make scalars one-dimensional
     types.to_dali_type(values.dtype)  # refuses what no tensor can hold
-    node = OpNode(_Array({"array": values, "layout": layout or "", "dtype": dtype}, {}), [], "cpu", name).outputs[0]
+    node = OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", name).outputs[0]
     return node.gpu() if device == "gpu" else node
 
 
@@ -51,4 +47,4 @@ def as_node(value: Any) -> DataNode:
         return value
     if isinstance(value, types.ScalarConstant):
         return constant(scalar_array(value))
-    return constant(constant_array(value), dtype=enum_type(value))
+    return constant(constant_array(value))

@@ -17,7 +17,7 @@ class RandomChoice : public RandomOperator {
     const Tensor& from = c.in(0);
     Tensor& out = c.out(0);
     const bool numbers = from.shape.ndim == 0;
-    if (numbers && (is_float(from.dtype) || is_enum(from.dtype) || from.dtype == DType::boolean))
+    if (numbers && (is_float(from.dtype) || from.dtype == DType::boolean))
       fail(ErrorKind::type,
            std::string("the input is one ") + name_of(from.dtype) + "; expected a whole number, or a list");
     out.dtype = from.dtype;

@@ -26,7 +26,6 @@ __all__ = [
     "TensorListGPU",
     "feed_ndarray",
     "to_torch_type",
-    "types",
 ]
 
 _CHANNELS_LAST = ("HWC", "DHWC")

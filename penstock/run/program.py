@@ -95,9 +95,8 @@ class Program:
     def _constant(self, node: OpNode) -> int:
         assert isinstance(node.op, ConstantOp)
         array = node.op.array
-        dtype = types.to_dali_type(array.dtype) if node.op.dtype is None else node.op.dtype
         tensor = native.Tensor(
-            data=array.ctypes.data, dtype=int(dtype), ndim=array.ndim, source=None,
+            data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
             layout=node.op.layout.encode(),
         )  # fmt: skip
         tensor.shape[: array.ndim] = array.shape

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from penstock.errors import DeviceError, TensorError
 from penstock.run import native
-from penstock.types import DATA_TYPE, IMAGE_TYPE, INTERP_TYPE, DALIDataType, to_dali_type, to_numpy_type
+from penstock.types import DALIDataType, to_dali_type, to_numpy_type
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +28,6 @@ DESCRIPTOR = np.dtype(
 )
 _CPU = 1  # DLPack's kDLCPU
 _NUMPY_TYPES = {int(d): np.dtype(to_numpy_type(d)) for d in DALIDataType if 0 <= d <= DALIDataType.BOOL}
-_NUMPY_TYPES |= dict.fromkeys((IMAGE_TYPE, DATA_TYPE, INTERP_TYPE), np.dtype(np.int32))  # members of enums
 _KNOWN = frozenset(_NUMPY_TYPES.values())
 _TYPESTRINGS = {d: t.str for d, t in _NUMPY_TYPES.items()}
 

@@ -29,8 +29,6 @@ from penstock.types.enums import (
     DALIInterpType,
 )
 
-_ENUMS = {DALIDataType: DATA_TYPE, DALIImageType: IMAGE_TYPE, DALIInterpType: INTERP_TYPE}
-
 
 class ScalarConstant:
     """A number with a type, as an operand or argument; `Constant` makes it.
@@ -148,9 +146,6 @@ def Constant(  # noqa: N802
     - ``device``: "cpu" or "gpu", where the tensor is copied to.
     - ``name``: of the node; a scalar with a name becomes one.
 
-    Members of this module's enums make a constant of IMAGE_TYPE, DATA_TYPE or INTERP_TYPE, or numbers do where
-    ``dtype`` says so: data that can be chosen from, moved, cast and given as an argument, and is INT32 in arrays.
-
     Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
     a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
 
@@ -158,19 +153,16 @@ def Constant(  # noqa: N802
     ScalarConstant(5, DALIDataType.UINT8)
     """
     one = shape is None or shape == 1 or (not isinstance(shape, int) and list(shape) in ([], [1]))
-    members = dtype if _is_enum_type(dtype) else enum_type(value) if dtype is None else None
-    if one and device is None and layout is None and name is None and members is None and np.ndim(value) == 0:
+    plain = device is None and layout is None and name is None
+    if one and plain and _is_number(value) and not _is_enum_type(dtype):
         return ScalarConstant(value, dtype)
     from penstock.graph.constants import constant  # the graph is made of these types
 
-    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name=name, dtype=members)
+    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name)
 
 
-def enum_type(value: Any) -> DALIDataType | None:
-    """The type of data that are this member of an enum of DALI's, or these members of one; None for all else."""
-    members = value if isinstance(value, (list, tuple)) else [value]
-    found = {_ENUMS.get(type(member)) for member in members}
-    return found.pop() if len(found) == 1 else None
+def _is_number(value: Any) -> bool:
+    return np.ndim(value) == 0 and not isinstance(value, (DALIDataType, DALIImageType, DALIInterpType))
 
 
 def _is_enum_type(dtype: int | None) -> bool:

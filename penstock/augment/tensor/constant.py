@@ -47,6 +47,5 @@ class Constant(ConstantOp):
         whole = self.fdata is None
         dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
         array = np.asarray(data, np.int64 if whole else np.float64)
-        stored = types.INT32 if dtype in (types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE) else dtype
-        values = saturate(array, np.dtype(types.to_numpy_type(stored)))
+        values = saturate(array, np.dtype(types.to_numpy_type(dtype)))
         self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
