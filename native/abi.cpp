@@ -126,6 +126,7 @@ int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made
     o.priority = options->stream_priority;
     o.cpus.assign(options->cpus, options->cpus + options->num_cpus);
     o.name = options->name;
+    o.read_timeout = options->read_timeout;
     e = std::make_unique<ps_executor>(Executor::start(std::move(p->plan), o));
     return 0;
   });

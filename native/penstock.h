@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 8
+#define PS_ABI_VERSION 9
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -74,6 +74,7 @@ typedef struct {
   int32_t num_cpus;
   const int32_t* cpus;           /* that threads are bound to, in turn */
   const char* name;              /* of the threads */
+  double read_timeout;           /* seconds in which a file must answer; 0: any number */
 } ps_options;
 /* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
  * there is one. Closing waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
@@ -134,9 +135,8 @@ PS_API int ps_executor_release_unused(ps_executor*); /* waits */
  * executor's next call of this function. */
 PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sources);
 
-/* Decoding pictures: how many pixels one may have (0: as PENSTOCK_MAX_PIXELS says, or 2^29), for decoders that are made
- * from then on; and where a codec's library lies ("libtiff"), for where the system has none. */
-PS_API int64_t ps_decode_max_pixels(void);
+/* Decoding pictures: how many pixels one may have (2^29 if nobody says so), for decoders that are made from then on; and
+ * where a codec's library lies ("libtiff"), for where the system has none. */
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
 

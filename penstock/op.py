@@ -229,6 +229,12 @@ def op(
 # What every operator takes besides its own arguments.
 COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
 
+
+def is_common(cls: type[Op], name: str) -> bool:
+    """Whether the argument is one that every operator takes: ``seed``, too, where it changes nothing."""
+    return name in COMMON or (name == "seed" and name not in cls.arguments)
+
+
 IsNode = Callable[[Any], bool]
 
 

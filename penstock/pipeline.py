@@ -5,29 +5,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from penstock import _settings, types
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import DataNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
-from penstock.optimize.plan import Where
-from penstock.pipeline_def import pipeline_def
+from penstock.optimize.plan import Plan, Where
+from penstock.pipeline_def import do_not_convert, pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
 from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_names, output_node, warn_of_unused
+from penstock.run.checks import OutputCheck, check_names, check_scope, output_node, warn_of_unused
 from penstock.run.dot import write_dot
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
-from penstock.run.statistics import executor_statistics
+from penstock.run.statistics import statistics
 from penstock.run.turn import Turn, in_turn
 from penstock.run.ways import Ways
 from penstock.tensors import TensorListCPU, TensorListGPU
 from penstock.types import PipelineAPIType
 
-__all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "pipeline_def"]
 
 
 class Pipeline(Serializable):
@@ -51,7 +52,7 @@ class Pipeline(Serializable):
             say ``LOCAL_RANK`` and ``LOCAL_WORLD_SIZE``, as under torchrun, and pipelines of one process take different
             ones as long as there are enough. ``DALI_AFFINITY_MASK``, such as ``3,5,6``, names them instead.
         default_cuda_stream_priority: of the pipeline's CUDA streams; a lower number is more urgent, and 0 the least.
-        enable_memory_stats: `executor_statistics` also tells of the GPU's memory.
+        enable_memory_stats: `statistics` also tells of the GPU's memory.
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.
@@ -100,6 +101,7 @@ class Pipeline(Serializable):
         self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._check = OutputCheck(output_dtype, output_ndim, output_layout)
         self._outputs: list[DataNode] | None = None
+        self._plan: Plan | None = None
         self._turn = Turn()
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
@@ -113,7 +115,7 @@ class Pipeline(Serializable):
 
     def set_outputs(self, *outputs: Any) -> None:
         """Says what the pipeline hands out: nodes, or constants."""
-        if self._runner:
+        if self._plan:
             raise GraphError("the pipeline is built already: its outputs can't change any more")
         with self:
             self._outputs = [output_node(o, i) for i, o in enumerate(outputs)]
@@ -142,25 +144,37 @@ class Pipeline(Serializable):
         pipeline.__exit__()
 
     def build(self) -> None:
-        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
+        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet.
+
+        With a reader of ``lazy_init=True`` it is started, and files are listed, when something is asked of it.
+        """
         if not self._runner:
             self._build()
 
     @in_turn
-    def _build(self) -> None:
-        self._prepared()
+    def _build(self, now: bool = False) -> None:
+        if now or not any(getattr(node.op, "lazy_init", False) for node in self._planned().nodes):
+            self._prepared()
 
     def _prepared(self) -> Runner:
         """What runs; built by who has the turn, where that has not happened yet."""
         if self._runner:
             return self._runner
-        self._options.sizes()
-        outputs = self._defined()
-        check_names(self.nodes)
-        plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
-        warn_of_unused(plan)
-        runner = self._runner = Runner(plan, self._options, self._turn)  # at the end: Ctrl-C may come before
+        runner = self._runner = Runner(self._planned(), self._options, self._turn)  # at the end: Ctrl-C may come before
         return runner
+
+    def _planned(self) -> Plan:
+        if self._plan is not None:
+            return self._plan
+        self._options.sizes()
+        _settings.check()
+        outputs = self._defined()
+        self._check.lengths(len(outputs))
+        check_names(self.nodes)
+        check_scope(outputs, self._key)
+        plan = self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        warn_of_unused(plan)
+        return plan
 
     def _defined(self) -> list[DataNode]:
         """The outputs, after `define_graph` where they are not known yet."""
@@ -384,9 +398,29 @@ class Pipeline(Serializable):
         """
         return list(self._built().executor.broken.samples)
 
-    def executor_statistics(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
-        return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+        return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+
+        (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
+        that are fused have no outputs in memory, and all share one pool.)
+        """
+        return {}
+
+    def output_dtype(self) -> list[types.DALIDataType | None]:
+        """The constructor's ``output_dtype``, for each output; None: any."""
+        return self._check.of_each("output_dtype", self.num_outputs)
+
+    def output_ndim(self) -> list[int | None]:
+        """The constructor's ``output_ndim``, for each output; None: any."""
+        return self._check.of_each("output_ndim", self.num_outputs)
+
+    def output_layout(self) -> list[str | None]:
+        """The constructor's ``output_layout``, for each output; None: any."""
+        return self._check.of_each("output_layout", self.num_outputs)
 
     def enable_api_check(self, enable: bool) -> None:
         """Whether a GraphError says that the pipeline is run in two ways: by `run`, `schedule_run`, an iterator."""
@@ -425,12 +459,11 @@ class Pipeline(Serializable):
     @property
     def num_outputs(self) -> int:
         """How many outputs there are; defines the pipeline where that has not happened yet."""
-        self.build()
-        assert self._outputs is not None
-        return len(self._outputs)
+        return len(self._defined())
 
     def _built(self) -> Runner:
-        self.build()
+        if not self._runner:
+            self._build(now=True)
         assert self._runner is not None
         return self._runner
 
@@ -439,7 +472,8 @@ class Pipeline(Serializable):
         return self
 
     def __repr__(self) -> str:
-        state = "built" if self._runner else "not built"
+        closed = self._runner is not None and self._runner.executor.closed
+        state = "closed" if closed else "built" if self._plan else "not built"
         return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
 
     # The constructor's arguments, as attributes.
@@ -448,3 +482,6 @@ class Pipeline(Serializable):
         if name.startswith("_"):
             raise AttributeError(name)
         return self._options.attribute(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *Options.attributes()})

@@ -63,10 +63,10 @@ def test_memory_is_used_again_once_nobody_holds_it() -> None:
     pipe = made(lambda: fn.random.uniform(shape=[100_000]))
     for _ in range(5):
         pipe.run()
-    peak = pipe.executor_statistics()["memory"]["peak"]
+    peak = pipe.statistics()["memory"]["peak"]
     for _ in range(30):
         pipe.run()
-    assert pipe.executor_statistics()["memory"]["peak"] <= peak * 1.3
+    assert pipe.statistics()["memory"]["peak"] <= peak * 1.3
 
 
 def test_slow_consumers_do_not_pile_up_batches() -> None:
@@ -74,7 +74,7 @@ def test_slow_consumers_do_not_pile_up_batches() -> None:
     for _ in range(4):
         pipe.run()
         time.sleep(0.1)
-    assert pipe.executor_statistics()["memory"]["peak"] < 6 * 4.2e6
+    assert pipe.statistics()["memory"]["peak"] < 6 * 4.2e6
 
 
 def test_samples_are_the_same_for_all_threads_and_batches(files: list[str]) -> None:

@@ -31,7 +31,7 @@ void prepare_thread(const std::string& name, int index, const std::vector<int>& 
 
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
     : plan_(std::move(plan)), pool_(std::make_shared<Pool>()), options_(options), started_ns_(now_ns()),
-      read_timeout_ns_(read_timeout_ns()) {
+      read_timeout_ns_(options.read_timeout < 1e9 ? int64_t(options.read_timeout * 1e9) : 0) {
   if (plan_->uses_gpu()) {
     gpu_ = std::make_unique<GpuRunner>(*plan_, options.device, options.priority);
     pool_ = gpu_->device()->pinned();              // what the CPU makes goes to the GPU

@@ -27,9 +27,8 @@ struct Options {
   int priority = 0;                    // of its streams
   std::vector<int> cpus;               // thread i runs on cpus[i % n], other threads on any of them; empty: anywhere
   std::string name = "penstock";       // of the threads, as debuggers and top show it
+  double read_timeout = 0;             // seconds in which a file must answer; 0: any number
 };
-
-int64_t read_timeout_ns();               // what PENSTOCK_READ_TIMEOUT says; 0: for ever
 
 class Executor {
  public:
@@ -132,7 +131,7 @@ class Executor {
   bool awaited_ = false;                           // somebody waits for the oldest batch
   bool stop_ = false;
   int64_t started_ns_ = 0;
-  const int64_t read_timeout_ns_;                  // how long a file may take to answer; 0: for ever
+  const int64_t read_timeout_ns_;                  // how long one call may wait for a file; 0: for ever
 };
 
 }  // namespace ps

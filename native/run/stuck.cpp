@@ -1,7 +1,6 @@
 // Threads that wait for a file which does not answer. No call can end their waiting; they are left to themselves, with
 // all that they may still touch when they come back.
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -20,13 +19,6 @@ std::string seconds(int64_t ns) {
 }
 
 }  // namespace
-
-// Of one call, so a big file may take longer. A server that restarts must not end a training.
-int64_t read_timeout_ns() {
-  const char* text = std::getenv("PENSTOCK_READ_TIMEOUT");
-  const double seconds = text && *text ? std::strtod(text, nullptr) : 300;
-  return seconds > 0 && seconds < 1e9 ? int64_t(seconds * 1e9) : 0;
-}
 
 // With the lock held. False: the thread does not wait for a file, or comes back just now.
 bool Executor::leave_behind(Thread& t, const std::shared_ptr<Batch>& b) {

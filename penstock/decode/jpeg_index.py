@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from penstock.errors import ArgumentError, ReadError
+from penstock.errors import ArgumentError, ReadError, one_line
 from penstock.run import native
 
 NAME = "penstock.jpegindex"  # of an index that lies in the folder that it is of
@@ -109,7 +109,7 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
         raise ArgumentError("index: name the files, folders or .tar archives that the index is to be of")
     for path in paths:
         if not os.path.exists(path):
-            raise ReadError(f"index: {path} is not there")
+            raise ReadError(f"index: {one_line(path)} is not there")
     if output is None:
         if len(paths) > 1 or not os.path.isdir(paths[0]):
             raise ArgumentError("index: say where the index is to be written (output): there is not one folder alone")

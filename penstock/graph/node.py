@@ -25,6 +25,7 @@ class OpNode:
         self.preserve = preserve
         self.number = next(_count)  # nodes can only use older ones, so this is a topological order
         self.location: Location | None = caller()
+        self.made_in: object = None  # the key of the scope that it was made in, if there was one
         self.name = name or self._default_name()
         many = op.num_outputs()
         names = [self.name] if many == 1 else [f"{self.name}[{i}]" for i in range(many)]
@@ -52,6 +53,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.nodes: list[OpNode] = []
+        self._key = object()  # which its nodes hold: holding the scope itself would keep it alive
 
     @classmethod
     def _stack(cls) -> list[Scope]:
@@ -71,6 +73,7 @@ class Scope:
         scope = cls.current()
         if scope is not None:
             scope.nodes.append(node)
+            node.made_in = scope._key
 
     def __enter__(self) -> Scope:
         self._stack().append(self)

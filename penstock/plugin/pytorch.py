@@ -11,13 +11,19 @@ from torch.utils.dlpack import from_dlpack
 
 from penstock import types
 from penstock.errors import ArgumentError, OperatorError, TensorError
+from penstock.pipeline import Pipeline
 from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
 from penstock.run.arguments import ITERATOR_AKA, named
+from penstock.tensors import TensorCPU, TensorGPU, TensorListGPU
 
 __all__ = [
     "DALIClassificationIterator",
     "DALIGenericIterator",
     "LastBatchPolicy",
+    "Pipeline",
+    "TensorCPU",
+    "TensorGPU",
+    "TensorListGPU",
     "feed_ndarray",
     "to_torch_type",
 ]

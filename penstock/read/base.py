@@ -50,7 +50,7 @@ class Reader(Tolerant):
     )
     seed = arg(-1, "Seed of the order; -1: from the pipeline's.", to_kernel=False)
     initial_fill = arg(1024, "Size of the shuffling buffer.", unused="the whole part is shuffled, without a buffer")
-    lazy_init = arg(False, "List the files when the pipeline is built, not when it is defined.", to_kernel=False)
+    lazy_init = arg(False, "List the files when the pipeline first runs, not when it is defined.", to_kernel=False)
     prefetch_queue_depth = arg(1, "Batches read ahead of those that are being decoded.", to_kernel=False)
     read_ahead = arg(False, "Read ahead of use.", unused="files are always read ahead")
     skip_cached_images = arg(

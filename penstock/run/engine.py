@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from penstock import _settings
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
@@ -51,7 +52,7 @@ class Engine:
         options = native.Options(
             threads=threads, io_threads=io_threads, depth=max(depth, gpu_depth), gpu_depth=gpu_depth or depth,
             device=-1 if device is None else device, stream_priority=stream_priority, num_cpus=len(cpus),
-            cpus=native.ints(cpus), name=name.encode(),
+            cpus=native.ints(cpus), name=name.encode(), read_timeout=_settings.READ_TIMEOUT.value(),
         )  # fmt: skip
         self._handle = c.c_void_p()  # the engine writes to it, so there is no moment in which nobody has it
         self._pid = os.getpid()

@@ -13,7 +13,7 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 
-ABI_VERSION = 8
+ABI_VERSION = 9
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -64,6 +64,7 @@ class Options(c.Structure):
         ("num_cpus", c.c_int32),
         ("cpus", c.POINTER(c.c_int32)),
         ("name", c.c_char_p),
+        ("read_timeout", c.c_double),
     ]
 
 
@@ -163,7 +164,6 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
-    "ps_decode_max_pixels": (c.c_int64, []),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),

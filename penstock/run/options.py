@@ -130,6 +130,11 @@ class Options:
 
         return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
 
+    @classmethod
+    def attributes(cls) -> frozenset[str]:
+        """The names that `attribute` knows."""
+        return cls.names() | {"max_batch_size", "cpu_queue_size", "gpu_queue_size", "exec_separated"}
+
     def attribute(self, name: str) -> Any:
         """An argument by its name, as an attribute of the pipeline."""
         if name == "batch_size":

@@ -132,11 +132,12 @@ def Constant(  # noqa: N802
     shape: Sequence[int] | int | None = None,
     layout: str | None = None,
     device: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """A constant for a pipeline's definition.
 
-    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout`` or
-    ``device``, becomes a node that is this tensor in every sample.
+    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout``,
+    ``device`` or ``name``, becomes a node that is this tensor in every sample.
 
     - ``value``: a number, a NumPy array, anything that NumPy takes for an array, an enum of this module, or lists of
       them. Python's numbers are FLOAT, INT32 or BOOL, whichever holds all of them; arrays keep their type, but 64 bits
@@ -146,6 +147,7 @@ def Constant(  # noqa: N802
     - ``shape``: of the tensor; a scalar fills it, else the number of elements must be the same.
     - ``layout``: names of the axes, such as "HWC".
     - ``device``: "cpu" or "gpu", where the tensor is copied to.
+    - ``name``: of the node; a scalar with a name becomes one.
 
     Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
     a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
@@ -154,11 +156,12 @@ def Constant(  # noqa: N802
     ScalarConstant(5, DALIDataType.UINT8)
     """
     one = shape is None or shape == 1 or (not isinstance(shape, int) and list(shape) in ([], [1]))
-    if one and device is None and layout is None and _is_number(value) and not _is_enum_type(dtype):
+    plain = device is None and layout is None and name is None
+    if one and plain and _is_number(value) and not _is_enum_type(dtype):
         return ScalarConstant(value, dtype)
     from penstock.graph.constants import constant  # the graph is made of these types
 
-    return constant(constant_array(value, dtype, shape), layout, device or "cpu")
+    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name)
 
 
 def _is_number(value: Any) -> bool:
@@ -169,8 +172,21 @@ def _is_enum_type(dtype: int | None) -> bool:
     return dtype in (DATA_TYPE, IMAGE_TYPE, INTERP_TYPE)
 
 
+def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
+    """The array of a scalar, in its type. Raises OverflowError for an integer that does not fit that."""
+    dtype = np.dtype(to_numpy_type(constant.dtype))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= constant.value <= limits.max:
+            raise OverflowError(
+                f"{constant.value} does not fit {constant.dtype}: give a wider type, such as "
+                f"types.Constant({constant.value}, types.INT64)"
+            )
+    return np.array(constant.value, dtype)
+
+
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
-    """The array of a `Constant`, whose docstring tells the rules. Enums are INT32."""
+    """The array of a `Constant`, whose docstring tells the rules. Members of enums are INT32."""
     array: np.ndarray[Any, Any] = np.asarray(value)
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)

@@ -63,7 +63,7 @@ def test_a_slow_consumer_bounds_memory(depth: int) -> None:
     for _ in range(6):
         outputs = pipe.run()
         time.sleep(0.2)
-        held.append(pipe.executor_statistics()["memory"]["held"])
+        held.append(pipe.statistics()["memory"]["held"])
     # What is prefetched, what the consumer holds, and scratch memory of the workers.
     assert max(held) <= (depth + 2) * batch * size * 1.25 + 4 * size, held
     assert max(held) >= depth * batch * size
@@ -212,7 +212,7 @@ def test_a_closed_pipeline_says_so_whatever_it_is_asked(files: list[str]) -> Non
     pipe.run()
     pipe.close()
     pipe.close()
-    asked: list[Callable[[], Any]] = [pipe.run, pipe.executor_statistics, pipe.schedule_run, pipe.share_outputs]
+    asked: list[Callable[[], Any]] = [pipe.run, pipe.statistics, pipe.schedule_run, pipe.share_outputs]
     for ask in asked:
         with pytest.raises(errors.GraphError, match="the pipeline is closed"):
             ask()

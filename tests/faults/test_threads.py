@@ -111,7 +111,7 @@ def test_what_only_looks_may_be_called_beside_runs(files: list[str]) -> None:
     def look() -> None:
         while not done.is_set():
             for call in (
-                pipe.empty, pipe.checkpoint, pipe.executor_statistics, pipe.explain, pipe.handed_out,
+                pipe.empty, pipe.checkpoint, pipe.statistics, pipe.explain, pipe.handed_out,
                 pipe.broken_samples, lambda: pipe.reader_position("Reader"), lambda: pipe.epoch_size("Reader"),
             ):  # fmt: skip
                 call()  # type: ignore[operator]
@@ -132,7 +132,7 @@ def test_closing_beside_all_else(files: list[str]) -> None:
 
         def look(pipe: Pipeline = pipe) -> None:
             while True:
-                pipe.executor_statistics()
+                pipe.statistics()
 
         def close(pipe: Pipeline = pipe, seconds: float = n * 1e-3) -> None:
             time.sleep(seconds)

@@ -31,8 +31,9 @@ def folder(tmp_path_factory):
 
 
 @pipeline_def(batch_size=4, num_threads=2, device_id=None, prefetch_queue_depth=3)
-def files(file_root, **reader):
-    return tuple(fn.readers.file(name="Reader", file_root=file_root, **reader))
+def files(file_root, shard_id=0, num_shards=1, random_shuffle=False, pad_last_batch=False):
+    part = {"shard_id": shard_id, "num_shards": num_shards, "pad_last_batch": pad_last_batch}
+    return tuple(fn.readers.file(name="Reader", file_root=file_root, random_shuffle=random_shuffle, **part))
 
 
 def numbers(batches):
