@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import dataclass
 
+from penstock._document import Field, parse
 from penstock.errors import ArgumentError
 from penstock.graph.blame import warn
 from penstock.run.executor import Executor
 from penstock.run.inputs import Inputs
 
 _FORMAT = 1
+_PARTS = frozenset(["penstock", "seed", "samples", "readers"])
+_OTHER_PARTS = frozenset(["sources", "broken"])
+_ACTIONS = frozenset(["skip", "replace"])
+_MOST = 1 << 60  # no data set and no training is as large, and what is computed of such numbers has 64 bits
 
 
 def save(executor: Executor, inputs: Inputs, seed: int) -> str:
@@ -31,30 +36,60 @@ def save(executor: Executor, inputs: Inputs, seed: int) -> str:
     return json.dumps({**state, **{key: value for key, value in more.items() if value}})
 
 
+@dataclass(frozen=True)
+class _State:
+    """What such a text says, once it is checked."""
+
+    seed: int
+    samples: int
+    readers: dict[str, tuple[int, int]]
+    sources: dict[str, list[int]]
+    broken: dict[str, dict[str, list[int]]]
+
+
 def seed_of(text: str) -> int:
     """The seed that a saved state was made with."""
-    return int(_parse(text)["seed"])
+    return _parse(text).seed
 
 
 def restore(executor: Executor, inputs: Inputs, text: str) -> None:
     """Goes on where the state was saved; the readers must have the same names."""
     state = _parse(text)
     names = [node.name for node, _ in executor.program.readers]
-    if set(names) != set(state["readers"]):
+    if set(names) != set(state.readers):
         raise ArgumentError(
-            f"checkpoint: it was made with the readers {sorted(state['readers'])}, but the pipeline has {sorted(names)}"
+            f"checkpoint: it was made with the readers {sorted(state.readers)}, but the pipeline has {sorted(names)}"
         )
-    inputs.go_to(state.get("sources", {}))
+    inputs.go_to(state.sources)
     for node, _ in executor.program.readers:
-        node.op.cursor.order.broken.restore(state.get("broken", {}).get(node.name, {}))  # type: ignore[attr-defined]
-    executor.set_position([tuple(state["readers"][name]) for name in names], int(state["samples"]))
+        node.op.cursor.order.broken.restore(state.broken.get(node.name, {}))  # type: ignore[attr-defined]
+    executor.set_position([state.readers[name] for name in names], state.samples)
 
 
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads(text)
-        if state["penstock"] != _FORMAT:
-            raise ValueError
-    except (ValueError, TypeError, KeyError) as e:
-        raise ArgumentError(f"checkpoint={text[:60]!r}...: not a state that Pipeline.checkpoint() gave") from e
-    return state
+def _parse(text: str) -> _State:
+    document = parse(text, "checkpoint", "a state that Pipeline.checkpoint() gave")
+    fields = document.fields_of(_PARTS, _OTHER_PARTS)
+    if fields["penstock"].whole() != _FORMAT:
+        raise fields["penstock"].wrong(f"{_FORMAT}, the version of such texts")
+
+    def named(part: str) -> dict[str, Field]:
+        return fields[part].fields() if part in fields else {}
+
+    return _State(
+        fields["seed"].whole(),
+        fields["samples"].whole(0, _MOST),
+        {name: (place[0], place[1]) for name, field in named("readers").items() if (place := _place(field))},
+        {name: _place(field) for name, field in named("sources").items()},
+        {
+            name: {
+                action: [index.whole(0, _MOST) for index in indices.items()]
+                for action, indices in found.fields_of(frozenset(), _ACTIONS).items()
+            }
+            for name, found in named("broken").items()
+        },
+    )
+
+
+def _place(field: Field) -> list[int]:
+    """An epoch, and a number in it."""
+    return [number.whole(0, _MOST) for number in field.items(2)]

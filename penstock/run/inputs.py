@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import (
+    ArgumentError,
     ArgumentTypeError,
     DeviceError,
     GraphError,
@@ -261,7 +262,8 @@ class Inputs:
         """Lets sources go on from there."""
         for name, place in places.items():
             poll = self._named(name).op.poll
-            assert poll is not None
+            if poll is None or not poll.indexed:
+                raise ArgumentError(f"checkpoint: the source of {name!r} cannot be told where to go on")
             poll.epoch, poll.iteration = place
 
     def forgetful(self) -> list[str]:
