@@ -46,7 +46,7 @@ def check(kind: str, first: int, texts: int, note: Note) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_changed_texts(kind: str, record_property: Note) -> None:
-    check(kind, 0, 600 if kind == "serialized" else 150, record_property)
+    check(kind, 0, 500, record_property)
 
 
 @pytest.mark.fuzz
@@ -63,8 +63,7 @@ def test_a_failure_is_told_and_kept(tmp_path: Path) -> None:
     assert "checkpoint 0: memory" in done.stdout
     assert json.loads(done.stdout.splitlines()[-1])["failures"] >= 1
     again = fuzz("checkpoint", 0, 3, tmp_path, "--show", "0")
-    kept = (tmp_path / "checkpoint-0-0.txt").read_text()
-    assert json.loads(kept)["penstock"] == json.loads(again.stdout)["penstock"] == 1
+    assert (tmp_path / "checkpoint-0-0.txt").read_text() == again.stdout
 
 
 def test_mutations_are_reproducible_and_change_something() -> None:
