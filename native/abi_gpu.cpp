@@ -44,7 +44,9 @@ int ps_gpu_describe(int number, ps_gpu_info* info) {
 
 int ps_executor_decoder_stats(ps_executor* e, int64_t* rows, int max_rows) {
   static_assert(PS_DECODER_STATS == 2 * std::tuple_size_v<decltype(gpu::DecodeCounts::by)> + 2);
-  const auto& nodes = e->executor->plan().nodes;
+  const auto executor = e->use();
+  if (!executor) return 0;
+  const auto& nodes = executor->plan().nodes;
   for (int i = 0; i < std::min(int(nodes.size()), max_rows); i++) {
     int64_t* row = rows + i * PS_DECODER_STATS;
     std::fill_n(row, PS_DECODER_STATS, 0);

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 7
+#define PS_ABI_VERSION 8
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -76,9 +76,11 @@ typedef struct {
   const char* name;              /* of the threads */
 } ps_options;
 /* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
- * there is one. Destroying waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
- * itself after a while, and the result is -1. */
+ * there is one. Closing waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
+ * itself after a while, and the result is -1. It may come at any moment from any thread: calls that are under way, and all
+ * that follow, fail as stopped. Destroying closes, too; nobody may be in a call then. */
 PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made);
+PS_API int ps_executor_close(ps_executor*);
 PS_API int ps_executor_destroy(ps_executor** made);
 /* What is given from outside for one value and one iteration (or several). Null: it failed. Samples that are not copied
  * must live as long as any batch that they are given to; on a GPU, where `release` of ps_gpu_borrow() tells, as long as
@@ -100,7 +102,7 @@ typedef struct {
 /* gpu_too: also until the GPU is done with it, in one call: each call of this kind may cost Python 5 ms to come back
  * from, where another thread keeps it busy. */
 PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
-PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far */
+PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far; -1: closed */
 PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);

@@ -1,14 +1,18 @@
 """Everything that the library raises on purpose.
 
 PenstockError
-├── ArgumentError (ValueError)        an argument's value
+├── ArgumentError (ValueError, RuntimeError) an argument's value
 │   ├── ArgumentTypeError (TypeError) an argument's type
 │   └── UnknownArgumentError (KeyError, TypeError)
 ├── DeviceError (RuntimeError)        a device that is missing or does not fit
 ├── UnknownOperatorError (AttributeError) there is no operator of that name
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
-│   └── NoDataError (IndexError)      an input has no data for the iteration that is to run
+│   ├── NoDataError (IndexError)      an input has no data for the iteration that is to run
+│   └── NodeContentsError (TypeError) a node was asked for what is in it while the pipeline is being defined
 ├── OperatorError (RuntimeError)      an operator failed on a sample
+│   ├── InputError (ValueError)       the sample, or an argument's value for it, is not what the operator accepts
+│   │   ├── LayoutError               its layout is not
+│   │   └── AxisError (IndexError)    it has no such axis or element
 │   ├── ReadError (OSError)           a file could not be read
 │   ├── DecodeError                   a file is no picture, or a broken one
 │   └── OutOfMemoryError (MemoryError)
@@ -16,6 +20,10 @@ PenstockError
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
 └── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
+
+Whatever DALI raises for a mistake, the exception here is one of that class as well, so an ``except RuntimeError`` of
+a script catches what it caught. Hence an ArgumentError is a RuntimeError, too: DALI finds most mistakes only when it
+builds the pipeline.
 """
 
 from __future__ import annotations
@@ -47,7 +55,7 @@ class PenstockError(Exception):
         return str(self.args[0]) if self.args else ""
 
 
-class ArgumentError(PenstockError, ValueError):
+class ArgumentError(PenstockError, ValueError, RuntimeError):
     """An argument has a value that the operator does not accept."""
 
 
@@ -75,6 +83,10 @@ class NoDataError(GraphError, IndexError):
     """An input of the pipeline has no data for the iteration that is to run."""
 
 
+class NodeContentsError(GraphError, TypeError):
+    """A node was tested, counted or iterated while the pipeline is being defined, so before there is anything in it."""
+
+
 class OperatorError(PenstockError, RuntimeError):
     """An operator failed on a sample.
 
@@ -84,6 +96,18 @@ class OperatorError(PenstockError, RuntimeError):
 
     sample: int | None = None
     file: str | None = None
+
+
+class InputError(OperatorError, ValueError):
+    """A sample, or the value that an argument has for it, is not what the operator accepts."""
+
+
+class LayoutError(InputError):
+    """The operator does not know what to do with the axes of a sample: its layout, or their number, does not fit."""
+
+
+class AxisError(InputError, IndexError):
+    """A sample has no such axis, or no such element."""
 
 
 class ReadError(OperatorError, OSError):
@@ -117,14 +141,16 @@ class StoppedError(PenstockError, RuntimeError):
 # ErrorKind of native/core/error.h.
 _KINDS: dict[int, type[PenstockError]] = {
     1: OperatorError,
-    2: OperatorError,
-    3: OperatorError,
+    2: InputError,
+    3: InputError,
     4: ReadError,
     5: DecodeError,
     6: OutOfMemoryError,
     7: OperatorError,
     8: StoppedError,
     9: DeviceError,
+    10: LayoutError,
+    11: AxisError,
 }
 
 

@@ -22,6 +22,7 @@ from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
 from penstock.run.statistics import executor_statistics
+from penstock.run.turn import Turn, in_turn
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 __all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
@@ -96,6 +97,7 @@ class Pipeline(Serializable):
         super().__init__()
         self._set_options({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._outputs: list[DataNode] | None = None
+        self._turn = Turn()
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
 
@@ -141,13 +143,23 @@ class Pipeline(Serializable):
 
     def build(self) -> None:
         """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
+        if not self._runner:
+            self._build()
+
+    @in_turn
+    def _build(self) -> None:
+        self._prepared()
+
+    def _prepared(self) -> Runner:
+        """What runs; built by who has the turn, where that has not happened yet."""
         if self._runner:
-            return
+            return self._runner
         self._options.sizes()
         outputs = self._defined()
         check_names(self.nodes)
         plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
-        self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
+        runner = self._runner = Runner(plan, self._options, self._turn)  # at the end: Ctrl-C may come before
+        return runner
 
     def _define_by(self, define_graph: Any) -> None:
         if self._runner or "define_graph" in vars(self):
@@ -172,20 +184,24 @@ class Pipeline(Serializable):
 
     # Running.
 
+    @in_turn
     def run(self, cuda_stream: Any = None, /, **inputs: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """The next batch: one list of tensors per output. It is the caller's: no later run overwrites it.
 
         ``run(name=batch)`` feeds a batch to the external source of this name first, as `feed_input` does. Raises what
         operators and sources raise; StopIteration when a source has ended and all batches before it are handed out.
+
+        Several threads may call it: each batch goes to one of them, and with ``name=batch`` to the one that fed it, if
+        all feed so.
         """
-        self.release_outputs()
-        runner = self._built()
+        self._shared = None
+        runner = self._prepared()
         if inputs:
-            runner.inputs.check_complete(inputs)
+            runner.check_complete(inputs)
             for name, batch in inputs.items():
-                self.feed_input(name, batch)
+                runner.inputs.feed(name, batch, None, None)
         runner.fill(self.iter_setup)
-        return self.outputs(cuda_stream)
+        return self._share(cuda_stream)
 
     def feed_input(
         self, data_node: str | DataNode, data: Any, layout: str | None = None, cuda_stream: Any = None,
@@ -219,21 +235,26 @@ class Pipeline(Serializable):
     def iter_setup(self) -> None:
         """Called before each iteration is scheduled: subclasses may call `feed_input`, or raise StopIteration."""
 
+    @in_turn
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
-        runner = self._built()
+        runner = self._prepared()
         if runner.executor.pending() == 0 and self._shared is None:
             runner.fill(self.iter_setup)
         else:
             runner.schedule(self.iter_setup)
 
+    @in_turn
     def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest batch that was scheduled, and hands it out. Raises StopIteration as `run` does.
 
         ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
         will be ready, without waiting for the GPU here.
         """
-        outputs = self._built().take(gpu_too=cuda_stream is None)
+        return self._share(cuda_stream)
+
+    def _share(self, cuda_stream: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        outputs = self._prepared().take(gpu_too=cuda_stream is None)
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):
@@ -245,45 +266,50 @@ class Pipeline(Serializable):
         """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
         self._shared = None
 
+    @in_turn
     def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Lets go of the last outputs, waits for the next ones and hands them out."""
-        self.release_outputs()
-        return self.share_outputs(cuda_stream)
+        self._shared = None
+        return self._share(cuda_stream)
 
     def empty(self) -> bool:
         """Whether no batch is scheduled."""
         return self._runner is None or self._runner.executor.pending() == 0
 
+    @in_turn
     def reset(self) -> None:
         """Throws away what was prepared ahead; the next batch follows the last one that was handed out.
 
         After StopIteration, sources begin their next epoch: callables that take an argument are asked for iteration 0
         again, ``cycle="raise"`` begins anew, others go on. What sources gave ahead is not lost.
         """
-        self.release_outputs()
+        self._shared = None
         if self._runner:
             self._runner.reset()
 
+    @in_turn
     def start_epoch(self, epoch: int) -> None:
         """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch.
 
         External sources that can begin anew (see `reset`) do.
         """
-        self.release_outputs()
-        self._built().start_epoch(epoch)
+        self._shared = None
+        self._prepared().start_epoch(epoch)
 
+    @in_turn
     def set_last_batch(self, reader: str, last_batch: str) -> None:
         """Sets what becomes of the last batch of an epoch, see `penstock.read.order.EpochOrder.last_batch`.
 
         Concerns the reader of this name, and all that read as many samples as it.
         """
-        self.release_outputs()
-        self._built().set_last_batch(reader, last_batch)
+        self._shared = None
+        self._prepared().set_last_batch(reader, last_batch)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
 
-        A short JSON text. Where ``filename`` is given, it is written there, too.
+        A short JSON text. Where ``filename`` is given, it is written there, too. Any thread may ask for it at any
+        moment, and so may a signal handler, whatever it interrupts.
         """
         text = self._built().checkpoint()
         if filename is not None:
@@ -297,7 +323,11 @@ class Pipeline(Serializable):
         return self._options.given["checkpoint"] is not None
 
     def close(self) -> None:
-        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too."""
+        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too.
+
+        Any thread may call it at any moment, and so may a signal handler: a call that is under way, or was interrupted,
+        then raises StoppedError or GraphError.
+        """
         self._shared = None
         if self._runner:
             self._runner.close()
@@ -324,9 +354,10 @@ class Pipeline(Serializable):
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""
         return any(node.op.on_error == "skip" for node in self._built().plan.nodes)
 
+    @in_turn
     def wait(self) -> None:
         """Waits for the oldest batch that was scheduled, or for its failure, which `share_outputs` raises."""
-        self._built().executor.wait()
+        self._prepared().executor.wait()
 
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
@@ -340,11 +371,11 @@ class Pipeline(Serializable):
         text = explain(runner.plan, decoders.notes(runner.executor))
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
-        if not runner.executor.kernels():
-            runner.fill(self.iter_setup)
-            if runner.executor.pending():
-                runner.executor.wait()
-        return "\n\n".join([text, *runner.executor.kernels()])
+        return "\n\n".join([text, *self._explain()])
+
+    @in_turn
+    def _explain(self) -> list[str]:
+        return self._prepared().kernels(self.iter_setup)
 
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.

@@ -14,6 +14,7 @@ import pytest
 
 from penstock import fn, types
 from penstock.errors import OperatorError, OutOfMemoryError, PenstockError, ReadError
+from penstock.run.inputs import Ready
 from tests.small import made, slow, ten_files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -240,7 +241,7 @@ def test_iterations_may_differ_in_size(files: list[str]) -> None:
     engine = pipe._built().executor
     sizes = [3, 1, 4, 2]
     for size in sizes:
-        engine.schedule(size)
+        engine.schedule(Ready((), size))
     batches = [engine.take() for _ in sizes]
     assert [len(output) for batch in batches for output in batch] == [n for size in sizes for n in [size] * 3]
     labels = [int(batch[1].at(i)[0]) for batch in batches for i in range(len(batch[1]))]

@@ -47,13 +47,13 @@ class AxesArgument {
  private:
   static int by_number(const Shape& shape, int64_t axis) {
     if (axis < -shape.ndim || axis >= shape.ndim)
-      fail(ErrorKind::argument, "axes: " + std::to_string(axis) + " is no axis of the shape " + to_string(shape));
+      fail(ErrorKind::axis, "axes: " + std::to_string(axis) + " is no axis of the shape " + to_string(shape));
     return int(axis < 0 ? axis + shape.ndim : axis);
   }
   static int by_name(const Shape& shape, const Layout& layout, char name) {
     const int axis = layout.find(name);
     if (axis < 0 || axis >= shape.ndim)
-      fail(ErrorKind::argument, std::string("axis_names: the layout '") + layout.axes + "' has no axis '" + name + "'");
+      fail(ErrorKind::layout, std::string("axis_names: the layout '") + layout.axes + "' has no axis '" + name + "'");
     return axis;
   }
 

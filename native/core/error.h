@@ -13,6 +13,8 @@ namespace ps {
 enum class ErrorKind : int {
   internal = 1, argument = 2, type = 3, read = 4, decode = 5, memory = 6, unsupported = 7, stopped = 8,
   device = 9,
+  layout = 10,                         // axes that do not fit the operator: an argument as well
+  axis = 11,                           // no such axis or element
 };
 
 struct Error : std::runtime_error {

@@ -16,9 +16,9 @@ inline Layout guessed_layout(int ndim, bool volumes) {
 inline Layout picture_layout(const Tensor& t, bool volumes) {
   const Layout layout = t.layout.empty() ? guessed_layout(t.shape.ndim, volumes) : t.layout;
   if (layout.find('H') >= 0 && layout.find('W') >= 0) return layout;
-  fail(ErrorKind::argument, t.layout.empty()
-                                ? "expected pictures, volumes or frames, got the shape " + to_string(t.shape)
-                                : std::string("the layout '") + t.layout.axes + "' has no height and width (H and W)");
+  fail(ErrorKind::layout, t.layout.empty()
+                              ? "expected pictures, volumes or frames, got the shape " + to_string(t.shape)
+                              : std::string("the layout '") + t.layout.axes + "' has no height and width (H and W)");
 }
 
 }  // namespace ps

@@ -348,7 +348,7 @@ void Executor::give_memory(Batch& b, const Segment& s, int& at) {
 
 std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   std::unique_lock lock(mutex_);
-  if (batches_.empty()) fail(ErrorKind::stopped, "nothing is scheduled");
+  if (batches_.empty() && !stop_) fail(ErrorKind::stopped, "nothing is scheduled");
   const auto ready = [&] { return stop_ || batches_.empty() || batches_.front()->finished; };
   awaited_ = true;                                 // also between the calls of one that looks for Ctrl-C
   const int64_t since = now_ns();

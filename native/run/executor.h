@@ -34,6 +34,7 @@ int64_t read_timeout_ns();               // what PENSTOCK_READ_TIMEOUT says; 0: 
 class Executor {
  public:
   static std::shared_ptr<Executor> start(std::unique_ptr<Plan> plan, const Options& options);
+  void stop();                         // whoever waits, or calls from now on, fails; close() must follow
   // Stops after the samples in hand. Threads that wait for files which do not answer are left to themselves: the names
   // of those files. They keep the executor until they come back.
   std::vector<std::string> close();

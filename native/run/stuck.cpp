@@ -55,14 +55,19 @@ void Executor::wait_until_idle(std::unique_lock<std::mutex>& lock, const std::de
   }
 }
 
-std::vector<std::string> Executor::close() {
-  std::unique_lock lock(mutex_);
+void Executor::stop() {
+  std::lock_guard lock(mutex_);
   stop_ = true;
+  done_.notify_all();
+}
+
+std::vector<std::string> Executor::close() {
+  stop();
+  std::unique_lock lock(mutex_);
   for (auto& b : batches_) b->cancelled = true;
   for (Crew& crew : crews_) crew.work.notify_all();
   gpu_work_.notify_all();
   early_work_.notify_all();
-  done_.notify_all();
   wait_until_idle(lock, batches_, true);
   std::vector<std::string> files;
   for (auto& t : threads_) {

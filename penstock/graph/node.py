@@ -6,7 +6,7 @@ import itertools
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from penstock.errors import GraphError
+from penstock.errors import NodeContentsError
 from penstock.graph.location import Location, caller
 
 if TYPE_CHECKING:
@@ -255,16 +255,16 @@ class DataNode:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise GraphError(
+        raise NodeContentsError(
             f"{self.name} has no truth value while the pipeline is being defined: its contents differ from sample to "
             "sample. Use arithmetic on nodes, such as `flag * a + (1 - flag) * b`"
         )
 
     def __iter__(self) -> Any:
-        raise GraphError(f"{self.name} cannot be iterated while the pipeline is being defined")
+        raise NodeContentsError(f"{self.name} cannot be iterated while the pipeline is being defined")
 
     def __len__(self) -> int:
-        raise GraphError(f"{self.name} has no length while the pipeline is being defined")
+        raise NodeContentsError(f"{self.name} has no length while the pipeline is being defined")
 
     def __getitem__(self, key: Any) -> DataNode:
         from penstock.graph.slicing import subscript  # makes a node of an operator, and operators know nodes

@@ -66,8 +66,8 @@ inline Shape broadcast(const Shape& a, const Shape& b) {
 inline Layout common(const Layout& a, const Layout& b) {
   const Layout &longer = a.view().size() >= b.view().size() ? a : b, &shorter = a.view().size() >= b.view().size() ? b : a;
   if (!longer.view().ends_with(shorter.view()))
-    fail(ErrorKind::argument, "the operands' layouts '" + std::string(a.view()) + "' and '" + std::string(b.view()) +
-                                  "' do not fit: one must be the end of the other");
+    fail(ErrorKind::layout, "the operands' layouts '" + std::string(a.view()) + "' and '" + std::string(b.view()) +
+                                "' do not fit: one must be the end of the other");
   return longer;
 }
 

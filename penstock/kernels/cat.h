@@ -41,11 +41,11 @@ class Cat : public Join {
     found = layout(c);
     for (int i = 0; i < c.num_inputs; i++)
       if (!c.in(i).layout.empty() && !(c.in(i).layout == found))
-        fail(ErrorKind::argument, "axis_name='" + name_ + "' is given, but the layouts '" + found.axes + "' and '" +
-                                      c.in(i).layout.axes + "' differ");
+        fail(ErrorKind::layout, "axis_name='" + name_ + "' is given, but the layouts '" + found.axes + "' and '" +
+                                    c.in(i).layout.axes + "' differ");
     const int axis = found.find(name_[0]);
     if (axis < 0)
-      fail(ErrorKind::argument, "axis_name='" + name_ + "': there is no such axis in the layout '" + found.axes + "'");
+      fail(ErrorKind::layout, "axis_name='" + name_ + "': there is no such axis in the layout '" + found.axes + "'");
     return axis;
   }
 };

@@ -71,9 +71,9 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
     const int last = in.shape.ndim - 1, channels = device::channels_of(from_);
     out.layout = picture_layout(in, false);
     if (out.layout.find('C') != last || in.shape[last] != channels)
-      fail(ErrorKind::argument, "expected " + std::to_string(channels) + (channels > 1 ? " channels" : " channel") +
-                                    " as the last axis, got the layout '" + out.layout.axes + "' and the shape " +
-                                    to_string(in.shape));
+      fail(ErrorKind::layout, "expected " + std::to_string(channels) + (channels > 1 ? " channels" : " channel") +
+                                  " as the last axis, got the layout '" + out.layout.axes + "' and the shape " +
+                                  to_string(in.shape));
     out.dtype = DType::u8;
     out.shape = in.shape;
     out.shape[last] = device::channels_of(to_);

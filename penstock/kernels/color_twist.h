@@ -53,8 +53,8 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
     const Layout layout = picture_layout(in, false);
     const int last = in.shape.ndim - 1;
     if (layout.find('C') != last || in.shape[last] != 3)
-      fail(ErrorKind::argument, std::string("expected three channels as the last axis, got the layout '") +
-                                    layout.axes + "' and the shape " + to_string(in.shape));
+      fail(ErrorKind::layout, std::string("expected three channels as the last axis, got the layout '") +
+                                  layout.axes + "' and the shape " + to_string(in.shape));
     begin_setup(c, layout);
     const float brightness = brightness_.get_or(c, 1), contrast = contrast_.get_or(c, 1);
     const float middle = is_float(in.dtype) ? 0.5f : 128.f;        // which contrast leaves as it is

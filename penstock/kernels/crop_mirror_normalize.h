@@ -42,10 +42,10 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     out.layout = output_layout_.empty() ? from : Layout(output_layout_);
     const auto a = from.view(), b = out.layout.view();
     if (!std::is_permutation(a.begin(), a.end(), b.begin(), b.end()))
-      fail(ErrorKind::argument, std::string("output_layout is '") + out.layout.axes +
-                                    "', which is not a permutation of the input's layout '" + from.axes + "'");
+      fail(ErrorKind::layout, std::string("output_layout is '") + out.layout.axes +
+                                  "', which is not a permutation of the input's layout '" + from.axes + "'");
     if (from.find('C') < 0)
-      fail(ErrorKind::argument, std::string("the input's layout '") + from.axes + "' has no channels (C)");
+      fail(ErrorKind::layout, std::string("the input's layout '") + from.axes + "' has no channels (C)");
     const int64_t channels = in.shape[from.find('C')];
     out.shape = in.shape;
     for (int i = 0; i < in.shape.ndim; i++) out.shape[i] = p.region.shape[from.find(out.layout.axes[i])];

@@ -129,8 +129,8 @@ class Cut : public RowOperator, public StageOperator {
   void check_fill(const Tensor& out) const {
     const int axis = channel_axis(out);
     if (axis < 0)
-      fail(ErrorKind::argument, "fill_values has " + std::to_string(fill_.size()) + " values, but the layout '" +
-                                    out.layout.axes + "' has no channels");
+      fail(ErrorKind::layout, "fill_values has " + std::to_string(fill_.size()) + " values, but the layout '" +
+                                  out.layout.axes + "' has no channels");
     if (int64_t(fill_.size()) != out.shape[axis])
       fail(ErrorKind::argument, "fill_values has " + std::to_string(fill_.size()) + " values for " +
                                     std::to_string(out.shape[axis]) + " channels");

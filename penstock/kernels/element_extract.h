@@ -15,15 +15,15 @@ class ElementExtract : public Operator, public GpuOperator {
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
-    if (in.shape.ndim == 0) fail(ErrorKind::argument, "the input is a single number; expected a sequence");
+    if (in.shape.ndim == 0) fail(ErrorKind::layout, "the input is a single number; expected a sequence");
     if (!in.layout.empty() && in.layout.axes[0] != 'F')
-      fail(ErrorKind::argument, std::string("the input's layout is '") + in.layout.axes +
-                                    "'; expected a sequence, whose layout begins with 'F'");
+      fail(ErrorKind::layout, std::string("the input's layout is '") + in.layout.axes +
+                                  "'; expected a sequence, whose layout begins with 'F'");
     for (int k = 0; k < c.num_outputs; k++) {
       const int64_t i = which_.get(c, k);
       if (i < 0 || i >= in.shape[0])
-        fail(ErrorKind::argument, "element_map has " + std::to_string(i) + ", but the input " + to_string(in.shape) +
-                                      " has elements 0 to " + std::to_string(in.shape[0] - 1));
+        fail(ErrorKind::axis, "element_map has " + std::to_string(i) + ", but the input " + to_string(in.shape) +
+                                  " has elements 0 to " + std::to_string(in.shape[0] - 1));
       Tensor& out = c.out(k);
       out.dtype = in.dtype;
       out.shape = {};

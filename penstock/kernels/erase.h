@@ -171,8 +171,8 @@ class Erase : public RowOperator, public StageOperator {
     if (numbers.size() > 1) {
       const int axis = channel_axis(c);
       if (axis < 0)
-        fail(ErrorKind::argument, "fill_value has " + std::to_string(numbers.size()) + " values, but the layout '" +
-                                      in.layout.axes + "' has no channels");
+        fail(ErrorKind::layout, "fill_value has " + std::to_string(numbers.size()) + " values, but the layout '" +
+                                    in.layout.axes + "' has no channels");
       if (int64_t(numbers.size()) != in.shape[axis])
         fail(ErrorKind::argument, "fill_value has " + std::to_string(numbers.size()) + " values for " +
                                       std::to_string(in.shape[axis]) + " channels");

@@ -19,14 +19,14 @@ class ExpandDims : public Operator {
       fail(ErrorKind::argument, "the output would have " + std::to_string(n) + " axes; at most " +
                                     std::to_string(kMaxDims) + " can be");
     if (!names_.empty() && in.layout.empty() && in.shape.ndim > 0)
-      fail(ErrorKind::argument, "new_axis_names='" + names_ + "' is given, but the input has no layout to add them to");
+      fail(ErrorKind::layout, "new_axis_names='" + names_ + "' is given, but the input has no layout to add them to");
     char names[kMaxDims] = {};
     bool is_new[kMaxDims] = {};
     for (int64_t i = 0; i < added; i++) {
       const int64_t axis = axes_.get(c, i);
       if (axis < 0 || axis >= n || is_new[axis])
-        fail(ErrorKind::argument, "axes: " + std::to_string(axis) + " is beyond the output's last axis " +
-                                      std::to_string(n - 1) + ", or named twice");
+        fail(ErrorKind::axis, "axes: " + std::to_string(axis) + " is beyond the output's last axis " +
+                                  std::to_string(n - 1) + ", or named twice");
       is_new[axis] = true;
       if (!names_.empty()) names[axis] = names_[size_t(i)];
     }

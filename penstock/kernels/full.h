@@ -29,7 +29,7 @@ class Full : public Operator, public GpuOperator {
     out.shape = like_ || (!shape_.given() && !has_value_) ? c.in(0).shape : shape(c);
     out.layout = like_ ? c.in(0).layout : Layout(layout_);
     if (!like_ && !layout_.empty() && int(layout_.size()) != out.shape.ndim)
-      fail(ErrorKind::argument, "layout='" + layout_ + "' does not fit the shape " + to_string(out.shape));
+      fail(ErrorKind::layout, "layout='" + layout_ + "' does not fit the shape " + to_string(out.shape));
     if (!has_value_) check(c);
   }
 

@@ -151,12 +151,12 @@ class GaussianBlur : public Operator, public GpuOperator {
     if (end > w.first && is(end - 1, "C")) end--;
     for (int i = w.first; i < end; i++)
       if (is(i, "FC"))
-        fail(ErrorKind::argument, std::string("the layout '") + t.layout.axes +
-                                      "': expected frames first, and channels first or last");
+        fail(ErrorKind::layout, std::string("the layout '") + t.layout.axes +
+                                    "': expected frames first, and channels first or last");
     if (end == w.first)
-      fail(ErrorKind::argument, t.layout.empty()
-                                    ? "expected at least one axis, got a single number"
-                                    : std::string("the layout '") + t.layout.axes + "' has no axis to blur");
+      fail(ErrorKind::layout, t.layout.empty()
+                                  ? "expected at least one axis, got a single number"
+                                  : std::string("the layout '") + t.layout.axes + "' has no axis to blur");
     w.count = end - w.first;
     return w;
   }

@@ -45,8 +45,8 @@ class Join : public Operator, public GpuOperator {
   // Which of so many axes.
   int64_t counted(int64_t axes) const {
     if (axis_ < -axes || axis_ >= axes)
-      fail(ErrorKind::argument, "axis=" + std::to_string(axis_) + ": expected one of " + std::to_string(axes) +
-                                    " axes, from " + std::to_string(-axes) + " to " + std::to_string(axes - 1));
+      fail(ErrorKind::axis, "axis=" + std::to_string(axis_) + ": expected one of " + std::to_string(axes) +
+                                " axes, from " + std::to_string(-axes) + " to " + std::to_string(axes - 1));
     return axis_ < 0 ? axis_ + axes : axis_;
   }
 

@@ -56,7 +56,7 @@ class OneHot : public Operator, public GpuOperator {
     visit(in.dtype, [](auto) {});                    // numbers, whichever
     const int ndim = is_number(c) ? 0 : in.shape.ndim;
     if (axis_ < -1 || axis_ > ndim)
-      fail(ErrorKind::argument, "axis is " + std::to_string(axis_) + ": expected -1 to " + std::to_string(ndim));
+      fail(ErrorKind::axis, "axis is " + std::to_string(axis_) + ": expected -1 to " + std::to_string(ndim));
     if (ndim == kMaxDims) fail(ErrorKind::argument, "the input has as many axes as tensors may have");
     const int axis = c.param<Axis>().axis = axis_ < 0 ? ndim : int(axis_);
     out.dtype = dtype_;
@@ -68,7 +68,7 @@ class OneHot : public Operator, public GpuOperator {
     if (!name_.empty()) {
       layout = ndim ? in.layout.axes : "";
       if (int(layout.size()) != ndim)
-        fail(ErrorKind::argument, "axis_name is given, but the input has no layout");
+        fail(ErrorKind::layout, "axis_name is given, but the input has no layout");
       layout.insert(size_t(axis), name_);
     }
     out.layout = Layout(layout);

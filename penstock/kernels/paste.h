@@ -23,8 +23,8 @@ class Paste : public Operator, public GpuOperator {
     if (in.dtype != DType::u8)
       fail(ErrorKind::type, std::string("the input is ") + name_of(in.dtype) + ": expected UINT8");
     if (in.shape.ndim != 3 || !(in.layout.empty() || in.layout == Layout("HWC")))
-      fail(ErrorKind::argument, std::string("expected pictures of layout HWC, got '") + in.layout.axes +
-                                    "' and the shape " + to_string(in.shape));
+      fail(ErrorKind::layout, std::string("expected pictures of layout HWC, got '") + in.layout.axes +
+                                  "' and the shape " + to_string(in.shape));
     if (int64_t(fill_.size()) != in.shape[2] && !uniform())
       fail(ErrorKind::argument, "fill_value has " + std::to_string(fill_.size()) + " values for " +
                                     std::to_string(in.shape[2]) + " channels");

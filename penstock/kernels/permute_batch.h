@@ -12,8 +12,8 @@ class PermuteBatch : public Operator {
   void setup(const Context& c) const override {
     const int64_t from = wanted(c);
     if (from < 0 || from >= c.batch)
-      fail(ErrorKind::argument, "indices: " + std::to_string(from) + " is no sample of a batch of " +
-                                    std::to_string(c.batch) + "; expected 0 to " + std::to_string(c.batch - 1));
+      fail(ErrorKind::axis, "indices: " + std::to_string(from) + " is no sample of a batch of " +
+                                std::to_string(c.batch) + "; expected 0 to " + std::to_string(c.batch - 1));
     c.out(0) = c.in(0, int(from));
   }
 

@@ -13,7 +13,7 @@ class RandomResizedCrop : public ResampleOperator {
 
  protected:
   void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const override {
-    if (space.count != 2) fail(ErrorKind::type, "expected pictures or videos, got volumes");
+    if (space.count != 2) fail(ErrorKind::layout, "expected pictures or videos, got volumes");
     int64_t size[2];
     size_.list(c, 2, size);
     Philox random = c.random();

@@ -27,12 +27,12 @@ inline SpaceAxes space_axes(const Tensor& t) {
   if (t.layout.empty()) s.layout = n == 3 ? "HWC" : n == 4 ? "FHWC" : n == 5 ? "FDHWC" : "";
   const int h = s.layout.find('H');
   if (int(s.layout.view().size()) != n || h < 0 || s.layout.find('W') != h + 1)
-    fail(ErrorKind::type, "expected pictures, videos or volumes (HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC ...), got " +
-                              (t.layout.empty() ? "no layout" : "the layout '" + std::string(t.layout.view()) + "'") +
-                              " and the shape " + to_string(t.shape));
+    fail(ErrorKind::layout, "expected pictures, videos or volumes (HWC, CHW, FHWC, FCHW, CFHW, DHWC, FDHWC ...), got " +
+                                (t.layout.empty() ? "no layout" : "the layout '" + std::string(t.layout.view()) + "'") +
+                                " and the shape " + to_string(t.shape));
   const int d = s.layout.find('D');
   if (d >= 0 && d != h - 1)
-    fail(ErrorKind::type, "expected depth right before height, got the layout '" + std::string(s.layout.view()) + "'");
+    fail(ErrorKind::layout, "expected depth right before height, got the layout '" + std::string(s.layout.view()) + "'");
   s.first = d >= 0 ? d : h;
   s.count = d >= 0 ? 3 : 2;
   return s;

@@ -33,7 +33,7 @@ class Reshape : public Operator {
                                     std::to_string(out.bytes()) + " bytes, but the input " + described(in) + " has " +
                                     std::to_string(in.bytes()));
     if (layout_given_ && !layout_.empty() && int(layout_.size()) != out.shape.ndim)
-      fail(ErrorKind::argument, "layout='" + layout_ + "' does not fit the shape " + to_string(out.shape));
+      fail(ErrorKind::layout, "layout='" + layout_ + "' does not fit the shape " + to_string(out.shape));
     out.layout = layout_given_ ? Layout(layout_) : out.shape.ndim == in.shape.ndim ? in.layout : Layout();
   }
 
@@ -83,8 +83,8 @@ class Reshape : public Operator {
     const Shape& in = c.in(0).shape;
     const int64_t from = src_dims_.given() ? src_dims_.get(c, i) : i;
     if (from < -1 || from >= in.ndim)
-      fail(ErrorKind::argument, "src_dims[" + std::to_string(i) + "]=" + std::to_string(from) +
-                                    ": expected -1 (a new axis) or an axis of the input " + to_string(in));
+      fail(ErrorKind::axis, "src_dims[" + std::to_string(i) + "]=" + std::to_string(from) +
+                                ": expected -1 (a new axis) or an axis of the input " + to_string(in));
     return from < 0 ? 1 : in[int(from)];
   }
 

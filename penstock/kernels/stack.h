@@ -21,7 +21,7 @@ class Stack : public Join {
     const Layout old = layout(c);
     const bool name = !name_.empty();
     if (name && old.empty() && shape.ndim)
-      fail(ErrorKind::argument, "axis_name='" + name_ + "' is given, but the inputs have no layout to add it to");
+      fail(ErrorKind::layout, "axis_name='" + name_ + "' is given, but the inputs have no layout to add it to");
     out.shape = {};
     out.layout = {};
     for (int i = 0, from = 0; i <= shape.ndim; i++) {

@@ -39,8 +39,8 @@ class Subscript : public RowOperator, public StageOperator {
     const Tensor& in = c.in(0);
     const int spare = in.shape.ndim - taken_;
     if (spare < 0)
-      fail(ErrorKind::argument, std::to_string(taken_) + " indices and ranges for an input of " +
-                                    std::to_string(in.shape.ndim) + " axes, " + to_string(in.shape));
+      fail(ErrorKind::axis, std::to_string(taken_) + " indices and ranges for an input of " +
+                                std::to_string(in.shape.ndim) + " axes, " + to_string(in.shape));
     Mapping& m = c.param<Mapping>() = {};
     Named shape{{}, {}, !in.layout.empty()};
     const auto keep = [&](const Part& part) {
@@ -179,8 +179,8 @@ class Subscript : public RowOperator, public StageOperator {
   static int64_t index(const Context& c, const Value& v, int axis) {
     const int64_t extent = c.in(0).shape[axis], i = number(c, v, axis);
     if (i < -extent || i >= extent)
-      fail(ErrorKind::argument, "index " + std::to_string(i) + " is out of range for " +
-                                    axis_name(c.in(0).layout, axis) + " of extent " + std::to_string(extent));
+      fail(ErrorKind::axis, "index " + std::to_string(i) + " is out of range for " +
+                                axis_name(c.in(0).layout, axis) + " of extent " + std::to_string(extent));
     return i < 0 ? i + extent : i;
   }
 

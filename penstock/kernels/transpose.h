@@ -98,7 +98,7 @@ class Transpose : public Operator, public GpuOperator {
     out.shape = in.shape;
     out.layout = layout_given_ ? Layout(layout_) : in.layout;
     if (layout_given_ && int(layout_.size()) != in.shape.ndim && !layout_.empty())
-      fail(ErrorKind::argument,
+      fail(ErrorKind::layout,
            "output_layout='" + layout_ + "' does not fit the input's shape " + to_string(in.shape));
     for (int i = 0; i < in.shape.ndim; i++) {
       out.shape[i] = in.shape[perm[i]];

@@ -21,9 +21,9 @@ struct WarpSpace {
     const Layout layout = t.layout.empty() ? guessed_layout(t.shape.ndim, false) : t.layout;
     const std::string_view axes = layout.view();
     if (axes != "HWC" && axes != "FHWC" && axes != "DHWC" && axes != "FDHWC")
-      fail(ErrorKind::type, "expected pictures, volumes or frames of them (HWC, FHWC, DHWC, FDHWC), got " +
-                                (t.layout.empty() ? "no layout" : "the layout '" + std::string(axes) + "'") +
-                                " and the shape " + to_string(t.shape));
+      fail(ErrorKind::layout, "expected pictures, volumes or frames of them (HWC, FHWC, DHWC, FDHWC), got " +
+                                  (t.layout.empty() ? "no layout" : "the layout '" + std::string(axes) + "'") +
+                                  " and the shape " + to_string(t.shape));
     frames = axes[0] == 'F';
     first = frames;
     count = layout.find('D') < 0 ? 2 : 3;

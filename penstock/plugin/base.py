@@ -198,8 +198,12 @@ class BaseIterator(ABC, Generic[Array]):
 
     def checkpoints(self) -> list[str]:
         """`Pipeline.checkpoint` of each pipeline: an iterator for pipelines that are made with these goes on behind the
-        last batch, in the middle of its epoch.
+        last batch, in the middle of its epoch. GraphError in a signal handler that comes when some of several pipelines
+        have handed out their parts of a batch, and others have not.
         """
+        handed_out = {pipe.handed_out() - count for pipe, count in self._taking}
+        if len(handed_out) > 1:
+            raise GraphError("checkpoints(): some of the pipelines have handed out their parts of a batch, others not")
         return [pipe.checkpoint() for pipe in self._pipes]
 
     def __len__(self) -> int:
@@ -247,9 +251,23 @@ class BaseIterator(ABC, Generic[Array]):
         position = self._pipes[0].reader_position(self._reader)
         if place := self._epochs.place(position):
             self._epoch, self._batch = place
+        elif any(getattr(p, "is_restored_from_checkpoint", False) and not p.handed_out() for p in self._pipes):
+            self._resume_between_batches(self._reader, self._epochs, position)
         else:
             self._epoch = position.epoch + 1
             self._start_epoch(self._epoch)
+
+    def _resume_between_batches(self, reader: str, epochs: Any, position: Position) -> None:
+        """Goes on with the next sample of a checkpoint that was made with another batch size."""
+        shards = self._pipes[0].reader_meta(reader)["number_of_shards"]
+        if shards > 1 or not epochs.continuous:
+            raise ArgumentError(
+                f"the checkpoint is at sample {position.position} of epoch {position.epoch}, where no batch of "
+                f"{self.batch_size} begins: with a batch size of its own, an iterator can go on in the middle of an "
+                "epoch only with LastBatchPolicy.FILL, one shard, and a reader that does not pad"
+            )
+        self._epochs = self._followed(reader, epochs.policy, waits=False)
+        self._epoch = position.epoch
 
     def _schedule(self) -> None:
         for pipe in self._pipes:
@@ -355,14 +373,7 @@ class BaseIterator(ABC, Generic[Array]):
         apart = policy is LastBatchPolicy.PARTIAL or all(m["number_of_shards"] == 1 for m in metas)
         skip = apart and any(pipe.may_skip() for pipe in self._pipes)
         if skip or not all(isinstance(order, EpochOrder) for order in orders):
-            return FollowedEpochs(
-                orders=orders,
-                positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
-                padded=bool(_common([m["pad_last_batch"] for m in metas], f"pad_last_batch of {reader!r}")),
-                batch_size=self.batch_size,
-                policy=policy,
-                waits=skip,
-            )
+            return self._followed(reader, policy, waits=skip)
         meta = {key: _common([m[key] for m in metas], f"{key} of {reader!r}") for key in metas[0] if key != "shard_id"}
         return Epochs(
             size=meta["epoch_size"],
@@ -372,6 +383,17 @@ class BaseIterator(ABC, Generic[Array]):
             padded=bool(meta["pad_last_batch"]),
             batch_size=self.batch_size,
             policy=policy,
+        )
+
+    def _followed(self, reader: str, policy: LastBatchPolicy, waits: bool) -> FollowedEpochs:
+        padded = _common([pipe.reader_meta(reader)["pad_last_batch"] for pipe in self._pipes], f"padding of {reader!r}")
+        return FollowedEpochs(
+            orders=[pipe.reader_order(reader) for pipe in self._pipes],
+            positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
+            padded=bool(padded),
+            batch_size=self.batch_size,
+            policy=policy,
+            waits=waits,
         )
 
     def _reader_of_that_size(self) -> str | None:

@@ -53,7 +53,7 @@ class BrokenSamples:
     def state(self) -> dict[str, list[int]]:
         """Their numbers, by action."""
         found: dict[str, list[int]] = {}
-        for index, action in sorted(self._actions.items()):
+        for index, action in sorted(self._actions.copy().items()):  # others may find more meanwhile
             found.setdefault(action, []).append(index)
         return found
 

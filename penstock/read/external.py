@@ -39,7 +39,11 @@ class ExternalSource(Op):
     The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares. What
     it raises comes out of ``pipe.run()`` as it is, and the pipeline can be run again: a source that takes an argument
     is then asked for the same again. StopIteration comes when all batches before it have been handed out;
-    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch.
+    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch. It must not use its own
+    pipeline, but for what only looks and for `feed_input`.
+
+    Data that does not fit fails its iteration as a whole: what readers and other sources gave to that is used up, too,
+    so all stay in step, and the next ``run`` gives what follows.
 
     A checkpoint keeps where a source that takes an argument is; others must be brought to the right place by the user.
 

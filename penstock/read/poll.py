@@ -29,7 +29,7 @@ class Poll:
     of the iteration (or a `BatchInfo`, or a `SampleInfo` for one sample) if it takes an argument.
 
     Attributes:
-        epoch, iteration: of the batch that comes next; iterations are counted from the last `restart`.
+        epoch, iteration: of the batch that comes next; iterations are counted from the last `restart`, by the caller.
         indexed: whether the source is told which batch or sample is asked for, so that it can go on from anywhere.
     """
 
@@ -38,6 +38,7 @@ class Poll:
         self._batch, self._batch_info = batch, batch_info
         self._cycle = cycle_of(cycle)
         self._iterator: Iterator[Any] | None = None
+        self._samples: list[Any] = []  # of the batch that comes next, if it was begun and cannot be asked for again
         self._begin: Callable[[], Iterator[Any]] | None = None  # makes an iterator; none: the source is called
         self.indexed = False
         if inspect.isgeneratorfunction(source):
@@ -66,11 +67,12 @@ class Poll:
         """Whether the source begins again with a new epoch; others just go on."""
         return self.indexed or self._cycle == "raise"
 
-    def restart(self) -> None:
-        """Begins the next epoch."""
-        self.epoch, self.iteration = self.epoch + 1, 0
+    def restart(self, epoch: int) -> None:
+        """Begins an epoch."""
+        self.epoch, self.iteration = epoch, 0
         if self._cycle == "raise":
             self._iterator = None
+        self._samples = []
 
     def take(self, batch_size: int) -> Any:
         """The next batch, or a list of ``batch_size`` samples.
@@ -78,12 +80,19 @@ class Poll:
         Raises whatever the source does, StopIteration at its end. It is asked for the same batch again the next time.
         """
         if self._batch:
-            item = self._ask(BatchInfo(self.iteration, self.epoch) if self._batch_info else self.iteration)
-        else:
-            first = self.iteration * batch_size
-            item = [self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)) for i in range(batch_size)]
-        self.iteration += 1
-        return item
+            return self._ask(BatchInfo(self.iteration, self.epoch) if self._batch_info else self.iteration)
+        first = self.iteration * batch_size
+        samples: list[Any] = [] if self.indexed else self._samples
+        self._samples = []  # at the end nobody wants a part of a batch
+        try:
+            for i in range(len(samples), batch_size):
+                samples.append(self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)))
+        except StopIteration:
+            raise
+        except BaseException:
+            self._samples = samples
+            raise
+        return samples
 
     def _ask(self, index: Any) -> Any:
         if self._begin is None:

@@ -13,7 +13,7 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 
-ABI_VERSION = 7
+ABI_VERSION = 8
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -109,6 +109,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_set_compiler": (None, [Compiler]),
+    "ps_executor_close": (c.c_int, [c.c_void_p]),
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
