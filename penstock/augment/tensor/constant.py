@@ -9,7 +9,7 @@ import numpy as np
 from penstock import types
 from penstock.graph.constants import ConstantOp
 from penstock.op import arg, op
-from penstock.types.convert import saturate
+from penstock.types.convert import NUMPY_TYPES, saturate
 
 
 @op("constant", devices=["cpu", "gpu"], inputs=0)
@@ -46,6 +46,8 @@ class Constant(ConstantOp):
             raise self.wrong("layout", f"the tensor has {len(shape)} axes")
         whole = self.fdata is None
         dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
+        if dtype not in NUMPY_TYPES:
+            raise self.wrong("dtype", "expected a type that a tensor can have")
         array = np.asarray(data, np.int64 if whole else np.float64)
         values = saturate(array, np.dtype(types.to_numpy_type(dtype)))
         self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
