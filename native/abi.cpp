@@ -32,9 +32,8 @@ ps_error_info to_c(const Failure& f) {
   return {int32_t(f.kind), f.node, f.sample, f.message.c_str(), f.source.c_str()};
 }
 
-int set_arg(ps_plan* p, const char* name, ArgValue v) {
-  p->spec.args[name] = std::move(v);
-  return 0;
+template <class F> int set_arg(ps_plan* p, const char* name, F make) {
+  return guarded([&] { p->spec.args[name] = make(); return 0; });
 }
 
 }  // namespace
@@ -50,14 +49,13 @@ void ps_error(ps_error_info* info) {
 ps_plan* ps_plan_create() { return new ps_plan; }
 void ps_plan_destroy(ps_plan* p) { delete p; }
 int ps_plan_source(ps_plan* p, int gpu) {
-  p->plan->constants.emplace_back();
-  return p->plan->add_source(gpu != 0);
+  return guarded([&] { return p->plan->add_source(gpu != 0); });
 }
 
 int ps_plan_constant(ps_plan* p, const ps_tensor* c) {
   return guarded([&] {
-    const int v = ps_plan_source(p, 0);
     Tensor t = from_c(*c);
+    const int v = p->plan->add_source(false);
     std::vector<uint8_t> memory(t.bytes() + kRowSlack);
     if (t.bytes()) std::memcpy(memory.data(), c->data, t.bytes());
     t.data = memory.data();
@@ -68,20 +66,22 @@ int ps_plan_constant(ps_plan* p, const ps_tensor* c) {
 }
 
 int ps_arg_integers(ps_plan* p, const char* name, const int64_t* v, int n) {
-  return set_arg(p, name, {std::vector<double>(v, v + n), std::vector<int64_t>(v, v + n), {}, -1});
+  return set_arg(p, name, [&] { return ArgValue{std::vector<double>(v, v + n), std::vector<int64_t>(v, v + n), {}, -1}; });
 }
 int ps_arg_numbers(ps_plan* p, const char* name, const double* v, int n) {
-  return set_arg(p, name, {std::vector<double>(v, v + n), {}, {}, -1});
+  return set_arg(p, name, [&] { return ArgValue{std::vector<double>(v, v + n), {}, {}, -1}; });
 }
 int ps_arg_strings(ps_plan* p, const char* name, const char* const* v, int n) {
-  return set_arg(p, name, {{}, {}, std::vector<std::string>(v, v + n), -1});
+  return set_arg(p, name, [&] { return ArgValue{{}, {}, std::vector<std::string>(v, v + n), -1}; });
 }
 int ps_arg_bytes(ps_plan* p, const char* name, const char* v, int64_t n) {
-  return set_arg(p, name, {{}, {}, {std::string(v, size_t(n))}, -1});
+  return set_arg(p, name, [&] { return ArgValue{{}, {}, {std::string(v, size_t(n))}, -1}; });
 }
 int ps_arg_value(ps_plan* p, const char* name, int value) {
-  p->args.push_back(value);
-  return set_arg(p, name, {{}, {}, {}, int(p->args.size()) - 1});
+  return set_arg(p, name, [&] {
+    p->args.push_back(value);
+    return ArgValue{{}, {}, {}, int(p->args.size()) - 1};
+  });
 }
 
 int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs, uint64_t key,
@@ -93,7 +93,6 @@ int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_
   return guarded([&] {
     spec.num_outputs = num_outputs;
     const int node = p->plan->add_node(kernel, std::move(spec), {inputs, inputs + num_inputs}, std::move(args), key, flags);
-    p->plan->constants.resize(p->plan->values.size());
     const auto& outputs = p->plan->nodes[size_t(node)].outputs;
     return outputs.empty() ? 0 : outputs[0];
   });
@@ -101,21 +100,31 @@ int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_
 
 int ps_plan_segment(ps_plan* p, const int32_t* nodes, const int32_t* sizes, int num_groups, int where) {
   return guarded([&] {
+    if (where < int(Where::cpu) || where > int(Where::gpu))
+      fail(ErrorKind::argument, "where=" + std::to_string(where) + ": there is no such kind of segment");
     std::vector<std::vector<int>> groups;
-    for (int g = 0; g < num_groups; nodes += sizes[g++]) groups.emplace_back(nodes, nodes + sizes[g]);
+    for (int g = 0; g < num_groups; nodes += sizes[g++]) {
+      if (sizes[g] < 1) fail(ErrorKind::argument, "a group of " + std::to_string(sizes[g]) + " nodes");
+      groups.emplace_back(nodes, nodes + sizes[g]);
+    }
     p->plan->add_segment(groups, Where(where));
     return 0;
   });
 }
 
 int ps_plan_outputs(ps_plan* p, const int32_t* values, int n) {
-  p->plan->outputs.assign(values, values + n);
-  return 0;
+  return guarded([&] {
+    for (int k = 0; k < n; k++) p->plan->check_value(values[k]);
+    p->plan->outputs.assign(values, values + n);
+    return 0;
+  });
 }
 
 int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made) {
   std::unique_ptr<ps_executor> e;
   const int rc = guarded([&] {
+    for (int v : {options->threads, options->io_threads, options->depth, options->gpu_depth})
+      if (v < 1) fail(ErrorKind::argument, "an executor with " + std::to_string(v) + " threads, or batches ahead");
     p->plan->finish();
     Options o;
     o.threads = options->threads;
@@ -174,13 +183,17 @@ void ps_fed_destroy(ps_fed* f) { delete f; }
 
 // In place of what was fed for an iteration that was interrupted before it was scheduled.
 static void put(ps_executor* e, int value, FedRef fed) {
+  const auto executor = e->use();
+  const Plan& plan = executor->plan();
+  plan.check_value(value);
+  if (!plan.values[size_t(value)].fed || plan.constants[size_t(value)].dtype != DType::none)
+    fail(ErrorKind::argument, "value " + std::to_string(value) + " of the plan is none that is fed");
   std::erase_if(e->fed, [&](const auto& given) { return given.first == value; });
   e->fed.emplace_back(value, std::move(fed));
 }
 
 int ps_executor_feed(ps_executor* e, int value, const ps_fed* f) {
-  put(e, value, f->fed);
-  return 0;
+  return guarded([&] { put(e, value, f->fed); return 0; });
 }
 
 int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
@@ -193,6 +206,7 @@ int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n
 int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs) {
   auto fed = std::exchange(e->fed, {});
   return guarded([&] {
+    if (size < 0) fail(ErrorKind::argument, "an iteration of " + std::to_string(size) + " samples");
     e->use()->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed));
     return 0;
   });

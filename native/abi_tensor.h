@@ -22,12 +22,15 @@ namespace ps {
 
 inline Tensor from_c(const ps_tensor& c) {
   Tensor t;
+  if (c.ndim < 0 || c.ndim > PS_MAX_DIMS)
+    fail(ErrorKind::argument, std::to_string(c.ndim) + " axes; at most " + std::to_string(PS_MAX_DIMS) + " can be");
   t.data = c.data;
   t.dtype = DType(c.dtype);
   t.shape.ndim = c.ndim;
   std::copy(c.shape, c.shape + c.ndim, t.shape.dims);
   t.layout = Layout(c.layout);
   t.source = c.source;
+  check_sound(t);
   return t;
 }
 

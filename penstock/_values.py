@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.types.convert import NUMBERS
 
 
 def whole_number(name: str, value: object, least: int | None = None) -> int:
@@ -57,17 +58,31 @@ def _number(value: Any) -> float:
 
 
 def _string(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, str):
-        return value
-    raise TypeError
+    text = value.decode() if isinstance(value, bytes) else value
+    if not isinstance(text, str):
+        raise TypeError
+    return _c_string(text)
 
 
 def _path(value: Any) -> str:
     import os
 
-    return os.fsdecode(value)
+    return _c_string(os.fsdecode(value))
+
+
+def _c_string(text: str) -> str:
+    """The same; ValueError for what the native library could not be given."""
+    if "\0" in text:
+        raise ValueError
+    text.encode(errors="surrogateescape")
+    return text
+
+
+def _dtype(value: Any) -> types.DALIDataType:
+    found = types.to_dali_type(value)
+    if found not in (*NUMBERS, types.NO_TYPE, types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE):
+        raise TypeError
+    return found
 
 
 def _list_of(item: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
@@ -93,7 +108,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "string": (_string, "a string"),
     "path": (_path, "a path"),
     "layout": (_string, "a layout such as 'HWC'"),
-    "dtype": (lambda v: types.to_dali_type(v), "a type such as types.FLOAT"),
+    "dtype": (_dtype, "a type such as types.FLOAT"),
     "image_type": (lambda v: types.DALIImageType(v), "an image type such as types.RGB"),
     "interp_type": (lambda v: types.DALIInterpType(v), "an interpolation such as types.INTERP_LINEAR"),
     "integers": (_list_of(integer), "a whole number or a list of them"),

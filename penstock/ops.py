@@ -5,6 +5,7 @@ Names are those of `fn` in CamelCase, submodules included: ``ops.readers.File``,
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from penstock import _catalog, _signatures
@@ -95,6 +96,12 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
         few = len(schema.positional) or "no"
         raise ArgumentTypeError(f"{schema.name} takes {few} arguments by position, got {len(values)}")
     return dict(zip(schema.positional, values, strict=False))
+
+
+def make(schema: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
+    """The outputs of the node that a call makes, whose inputs and arguments are where it needs them."""
+    made = _node(schema, tuple(inputs), dict(arguments))
+    return made if isinstance(made, list) else [made]
 
 
 def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:

@@ -98,14 +98,17 @@ class Pipeline(Serializable):
         concurrency: Any = None,
     ):
         super().__init__()
-        self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
-        self._check = OutputCheck(output_dtype, output_ndim, output_layout)
+        self._set_options({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._outputs: list[DataNode] | None = None
         self._plan: Plan | None = None
         self._turn = Turn()
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
         self._ways = Ways()
+
+    def _set_options(self, given: dict[str, Any]) -> None:
+        self._options = Options.checked(given)
+        self._check = OutputCheck(given["output_dtype"], given["output_ndim"], given["output_layout"])
 
     # The definition.
 
@@ -175,6 +178,13 @@ class Pipeline(Serializable):
         plan = self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
         warn_of_unused(plan)
         return plan
+
+    def _define_by(self, define_graph: Any) -> None:
+        if self._runner or "define_graph" in vars(self):
+            return
+        if self._outputs is not None:
+            raise GraphError("define_graph was given, but the pipeline's outputs are set already, by set_outputs()")
+        self.define_graph = define_graph  # type: ignore[method-assign]
 
     def _defined(self) -> list[DataNode]:
         """The outputs, after `define_graph` where they are not known yet."""

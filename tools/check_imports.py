@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Folders and modules of penstock/, and of native/; one line each is one layer, and a longer name goes before a shorter.
 PYTHON = """
 errors types _loader run.native
-_settings _suggest _values op
+_document _settings _suggest _values op
 graph
 read
 windows

@@ -9,8 +9,13 @@
 namespace ps {
 namespace {
 
-std::map<std::string, Factory, std::less<>>& registry() {
-  static std::map<std::string, Factory, std::less<>> all;
+struct Registered {
+  Factory make;
+  Count inputs, outputs;
+};
+
+std::map<std::string, Registered, std::less<>>& registry() {
+  static std::map<std::string, Registered, std::less<>> all;
   return all;
 }
 
@@ -22,6 +27,13 @@ template <class T, class F> T truncated(F v) {
       fail(ErrorKind::argument, "expected a whole number, got " + std::to_string(double(v)));
   }
   return T(v);
+}
+
+void check_count(const char* what, int n, Count count) {
+  if (count.has(n)) return;
+  std::string wanted = std::to_string(count.least);
+  if (count.most > count.least) wanted += " to " + std::to_string(count.most);
+  fail(ErrorKind::argument, "it has " + std::to_string(n) + " " + what + ", expected " + wanted);
 }
 
 template <class T> T read(const Tensor& t, int64_t i) {
@@ -46,6 +58,25 @@ template <class T> T read(const Tensor& t, int64_t i) {
 double element(const Tensor& t, int64_t i) { return read<double>(t, i); }
 int64_t element_i64(const Tensor& t, int64_t i) { return read<int64_t>(t, i); }
 
+void fail_missing(const std::string& argument, int64_t i) {
+  const std::string which = i > 0 ? "value " + std::to_string(i) + " of it" : "it";
+  fail(ErrorKind::argument, "the argument '" + argument + "' is needed, but " + which + " is not given");
+}
+
+const ArgValue& Spec::get(std::string_view name) const {
+  const ArgValue* v = find(name);
+  if (!v || (v->numbers.empty() && v->strings.empty())) fail_missing(std::string(name), 0);
+  return *v;
+}
+
+DType Spec::dtype(std::string_view name, DType fallback) const {
+  const int64_t number = integer(name, int64_t(fallback));
+  const auto found = DType(number);
+  if (number != int64_t(found) || (found != DType::none && !size_of(found)))
+    fail(ErrorKind::type, std::string(name) + ": no tensor has the type number " + std::to_string(number));
+  return found;
+}
+
 int64_t Spec::integer(std::string_view name, int64_t fallback) const {
   const ArgValue* v = find(name);
   if (!v || v->numbers.empty()) return fallback;
@@ -60,14 +91,16 @@ std::string Spec::string(std::string_view name, std::string fallback) const {
   return v && !v->strings.empty() ? v->strings[0] : fallback;
 }
 
-bool add_operator(const char* name, Factory make) {
-  return registry().emplace(name, make).second;
+bool add_operator(const char* name, Factory make, Count inputs, Count outputs) {
+  return registry().emplace(name, Registered{make, inputs, outputs}).second;
 }
 
 std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec) {
   auto it = registry().find(name);
   if (it == registry().end()) fail(ErrorKind::internal, "no kernel is named '" + std::string(name) + "'");
-  return it->second(spec);
+  check_count("inputs", spec.num_inputs, it->second.inputs);
+  check_count("outputs", spec.num_outputs, it->second.outputs);
+  return it->second.make(spec);
 }
 
 RowFormat RowOperator::format(const Tensor& t) const { return picture_format(t); }

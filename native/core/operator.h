@@ -60,13 +60,14 @@ struct ArgValue {
 
 double element(const Tensor& t, int64_t i);          // of any numeric type
 int64_t element_i64(const Tensor& t, int64_t i);
+[[noreturn]] void fail_missing(const std::string& argument, int64_t i);   // value i of it is not there
 
 // An argument with one or several numbers, constant or per sample.
 template <class T>
 class Arg {
  public:
   Arg() = default;
-  explicit Arg(const ArgValue* v) : given_(v != nullptr) {
+  Arg(std::string_view name, const ArgValue* v) : name_(name), given_(v != nullptr) {
     if (!v) return;
     input_ = v->input;
     if (v->integers.size() == v->numbers.size())
@@ -81,7 +82,11 @@ class Arg {
     return input_ < 0 ? int64_t(constant_.size()) : c.args[input_]->shape.volume();
   }
   T get(const Context& c, int64_t i = 0) const {
-    if (input_ < 0) return constant_[size_t(i)];
+    if (input_ < 0) {
+      if (size_t(i) >= constant_.size()) [[unlikely]] fail_missing(name_, i);
+      return constant_[size_t(i)];
+    }
+    if (!c.args || i < 0 || i >= size(c)) [[unlikely]] fail_missing(name_, i);
     if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i));
     else return T(element(*c.args[input_], i));
   }
@@ -97,12 +102,14 @@ class Arg {
   }
 
  private:
+  std::string name_;
   bool given_ = false;
   int input_ = -1;
   std::vector<T> constant_;
 };
 
-// A node's arguments by name, as penstock/op.py has checked and completed them (defaults are filled in there).
+// A node's arguments by name, as penstock/op.py has checked and completed them (defaults are filled in there). What is
+// asked for all the same and is not there is an error.
 class Spec {
  public:
   int num_inputs = 0, num_outputs = 1;
@@ -112,17 +119,28 @@ class Spec {
     auto it = args.find(name);
     return it == args.end() ? nullptr : &it->second;
   }
-  template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(find(name)); }
+  const ArgValue& get(std::string_view name) const;   // of at least one value
+  template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(name, find(name)); }
   // Constants.
   bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback) != 0; }
   int64_t integer(std::string_view name, int64_t fallback = 0) const;
   double number(std::string_view name, double fallback = 0) const;
   std::string string(std::string_view name, std::string fallback = "") const;
-  DType dtype(std::string_view name, DType fallback) const { return DType(integer(name, int64_t(fallback))); }
+  DType dtype(std::string_view name, DType fallback) const;   // of a tensor, or none
 };
+
+// How many inputs or outputs a node may have.
+struct Count {
+  int least = 1, most = 1;
+  bool has(int n) const { return n >= least && n <= most; }
+};
+inline constexpr int kMany = 1 << 16;
 
 class Operator {
  public:
+  // Who takes others than one hides these. A node has as many, so the inputs up to the least number are there; what more
+  // there is, Context::num_inputs says.
+  static constexpr Count kInputs{}, kOutputs{};
   virtual ~Operator() = default;
   // Writes dtype, shape and layout of the outputs, and the parameters for run(). May point an output's `data` at
   // memory that outlives the batch (constants); the engine allocates the others. A batchwise alias points it at the
@@ -154,14 +172,15 @@ class SourceOperator : public Operator {
 };
 
 using Factory = std::unique_ptr<Operator> (*)(const Spec&);
-bool add_operator(const char* name, Factory make);
+bool add_operator(const char* name, Factory make, Count inputs, Count outputs);
 std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec);
 
 // In a kernel header: PS_OPERATOR("crop", Crop), Crop being constructible from a Spec.
-#define PS_OPERATOR(name, Class)                                                                           \
-  namespace {                                                                                              \
-  [[maybe_unused]] const bool ps_registered_##Class = ::ps::add_operator(                                  \
-      name, [](const ::ps::Spec& s) -> std::unique_ptr<::ps::Operator> { return std::make_unique<Class>(s); }); \
+#define PS_OPERATOR(name, Class)                                                                             \
+  namespace {                                                                                                \
+  [[maybe_unused]] const bool ps_registered_##Class = ::ps::add_operator(                                    \
+      name, [](const ::ps::Spec& s) -> std::unique_ptr<::ps::Operator> { return std::make_unique<Class>(s); }, \
+      Class::kInputs, Class::kOutputs);                                                                      \
   }
 
 }  // namespace ps

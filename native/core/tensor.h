@@ -1,6 +1,7 @@
 // One sample of one value: where its elements are, their type, shape and layout.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,7 +39,11 @@ struct Shape {
   int64_t& operator[](int i) { return dims[i]; }
   int64_t operator[](int i) const { return dims[i]; }
   void push(int64_t d) { dims[ndim++] = d; }
-  int64_t volume() const { int64_t v = 1; for (int i = 0; i < ndim; i++) v *= dims[i]; return v; }
+  int64_t volume() const {
+    uint64_t v = 1;                                  // may wrap around where a tensor is yet to be refused
+    for (int i = 0; i < ndim; i++) v *= uint64_t(dims[i]);
+    return int64_t(v);
+  }
   bool operator==(const Shape& o) const {
     return ndim == o.ndim && std::memcmp(dims, o.dims, sizeof(int64_t) * size_t(ndim)) == 0;
   }
@@ -76,6 +81,15 @@ struct Tensor {
     return fits ? n : kTooManyBytes;
   }
   template <class T> T* as() const { return static_cast<T*>(data); }
+  // Whether there can be such a tensor: its type is known, and no extent, nor any product of some, is too large.
+  bool is_sound() const {
+    size_t n = size_of(dtype);
+    bool sound = n > 0 && shape.ndim >= 0 && shape.ndim <= kMaxDims;
+    for (int i = 0; sound && i < shape.ndim; i++)
+      sound = shape[i] >= 0 && !__builtin_mul_overflow(n, size_t(std::max<int64_t>(shape[i], 1)), &n) && n < kTooManyBytes;
+    return sound;
+  }
 };
+void check_sound(const Tensor& t);   // or an Error that says what is wrong
 
 }  // namespace ps

@@ -103,6 +103,9 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
     b->value_memory[size_t(v)] = given->memory;
     if (given->lease) b->device = given->lease->device();
   }
+  for (size_t v = 0; size && v < plan_->values.size(); v++)
+    if (plan_->values[v].fed && b->values[v][0].dtype == DType::none)
+      fail(ErrorKind::argument, "value " + std::to_string(v) + " of the plan was not fed");
   if (b->device && !gpu_) {                        // device memory that is only handed on
     gpu::Current current(*b->device);
     const gpu::CUstream stream = gpu::copy_stream(b->device);

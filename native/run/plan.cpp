@@ -1,6 +1,8 @@
 #include "run/plan.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "gpu/operator.h"
 
@@ -8,11 +10,26 @@ namespace ps {
 
 int Plan::add_source(bool gpu) {
   values.push_back({-1, 0, true, gpu, true});
+  constants.emplace_back();
   return int(values.size()) - 1;
+}
+
+void Plan::check_value(int v) const {
+  if (v < 0 || size_t(v) >= values.size())
+    fail(ErrorKind::argument, "the plan has no value " + std::to_string(v) + ": there are " + std::to_string(values.size()));
+}
+
+void Plan::check_node(int n) const {
+  if (n < 0 || size_t(n) >= nodes.size())
+    fail(ErrorKind::argument, "the plan has no node " + std::to_string(n) + ": there are " + std::to_string(nodes.size()));
 }
 
 int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key,
                    int flags) {
+  for (int v : inputs) check_value(v);
+  for (int v : args) check_value(v);
+  if ((flags & kAlias) && (inputs.empty() || spec.num_outputs != 1))
+    fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show, and one output");
   Node n;
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
@@ -31,6 +48,7 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   for (int k = 0; k < spec.num_outputs; k++) {
     n.outputs.push_back(int(values.size()));
     values.push_back({int(nodes.size()), k, false, false, false});
+    constants.emplace_back();
   }
   nodes.push_back(std::move(n));
   return int(nodes.size()) - 1;
@@ -40,6 +58,7 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
   Segment s;
   s.where = where;
   for (const auto& g : groups) {
+    for (int n : g) check_node(n);
     s.nodes.insert(s.nodes.end(), g.begin(), g.end());
     if (nodes[size_t(g[0])].early) continue;
     Group group{g};
@@ -65,11 +84,37 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
   segments.push_back(std::move(s));
 }
 
+// The segment that each node is in. Fails unless that is one, and what a node reads is there when it runs: from an earlier
+// segment, or from an earlier group or earlier in its own. Early nodes run in the order of their numbers, before others.
+std::vector<size_t> Plan::homes() const {
+  constexpr size_t nowhere = SIZE_MAX;
+  std::vector<size_t> home(nodes.size(), nowhere), place(nodes.size(), 0);
+  size_t at = nodes.size();                            // behind the early ones, whose places are their numbers
+  for (size_t s = 0; s < segments.size(); s++) {
+    for (int n : segments[s].nodes) {
+      if (std::exchange(home[size_t(n)], s) != nowhere) fail(ErrorKind::argument, "a node of the plan is there twice");
+      place[size_t(n)] = size_t(n);
+    }
+    for (const Group& g : segments[s].groups)
+      for (int n : g.nodes)
+        if (!nodes[size_t(n)].early) place[size_t(n)] = ++at;
+  }
+  for (size_t n = 0; n < nodes.size(); n++) {
+    if (home[n] == nowhere) fail(ErrorKind::argument, nodes[n].kernel + " is in no segment of the plan");
+    for (const std::vector<int>* list : {&nodes[n].inputs, &nodes[n].args})
+      for (int v : *list) {
+        if (values[size_t(v)].fed) continue;
+        const auto from = size_t(values[size_t(v)].node);
+        if (home[from] > home[n] || (home[from] == home[n] && place[from] >= place[n]))
+          fail(ErrorKind::argument, nodes[n].kernel + " reads what " + nodes[from].kernel + " makes only after it");
+      }
+  }
+  return home;
+}
+
 // A value outlives its segment's run if it is an output or somebody in a later segment reads it.
 void Plan::finish() {
-  std::vector<size_t> home(nodes.size());
-  for (size_t s = 0; s < segments.size(); s++)
-    for (int n : segments[s].nodes) home[size_t(n)] = s;
+  const std::vector<size_t> home = homes();
   for (int v : outputs) values[size_t(v)].kept = true;
   for (size_t n = nodes.size(); n-- > 0;) {    // backwards: what an alias keeps, its input keeps
     const Node& node = nodes[n];
@@ -83,7 +128,6 @@ void Plan::finish() {
   }
   for (size_t v = 0; v < values.size(); v++)
     if (values[v].kept && !values[v].fed) segments[home[size_t(values[v].node)]].kept.push_back(int(v));
-  constants.resize(values.size());
 }
 
 int Plan::origin(int v) const {

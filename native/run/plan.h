@@ -65,8 +65,13 @@ struct Plan {
   int add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key, int flags);
   void add_segment(const std::vector<std::vector<int>>& groups, Where where);
   void finish();
+  void check_value(int v) const;       // that there is such a one
+  void check_node(int n) const;
   int origin(int value) const;         // the value whose memory this one shows: itself, unless an alias made it
   bool uses_gpu() const;
+
+ private:
+  std::vector<size_t> homes() const;
 };
 
 enum NodeFlags : int { kEarly = 1, kAlias = 2, kIo = 4, kHostOutput = 8, kBatchwise = 16, kTolerant = 32 };

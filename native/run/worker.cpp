@@ -124,6 +124,9 @@ bool Worker::setup_node(Batch& batch, int index, int sample) {
     }
     node.op->setup(c);
     scratch_.clear();
+    for (int k = 0; k < c.num_outputs; k++) check_sound(c.out(k));
+    if (node.shows_input() && c.out(0).bytes() != c.in(0).bytes())
+      fail(ErrorKind::internal, "its output is not as large as its input, whose memory it shows");
     if (!node.early) return true;
     stats[size_t(index)].setup_ns += lap();
     const Recorded recorded(*trace_, index_, Did::run, index, batch.number, sample);

@@ -9,7 +9,7 @@ import numpy as np
 from penstock import types
 from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import Op, arg, op
+from penstock.op import REQUIRED, Op, arg, op
 from penstock.types.constant import constant_array, scalar_array
 
 
@@ -24,8 +24,12 @@ class ConstantOp(Op):
 class _Array(ConstantOp):
     """A tensor that is the same for every sample and iteration."""
 
-    array = arg(None, "The values.", kind="any", to_kernel=False)
+    array = arg(REQUIRED, "The values.", kind="any", to_kernel=False)
     layout = arg("", "Names of the axes.", to_kernel=False)
+
+    def prepare(self) -> None:
+        if not isinstance(self.array, np.ndarray):
+            raise self.wrong("array", "expected an array")
 
 
 def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:

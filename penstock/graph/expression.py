@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock import types
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
-from penstock.graph.constants import as_node
+from penstock.graph.constants import ConstantOp, as_node
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import REQUIRED, Op, arg, op
+from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
 
 @op("_arithmetic", kernel="arithmetic", contract="pixel", devices=["cpu", "gpu"], inputs=(1, 3))
@@ -47,7 +47,22 @@ def expression(function: str, *operands: Any) -> DataNode:
         return _expression(function, operands)
 
 
-def _expression(function: str, operands: Sequence[Any]) -> DataNode:
+def again(cls: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
+    """The node that a text describes, made as the expression was."""
+    common = {name: arguments[name] for name in ("device", "name", "preserve")}
+    own = {name: value for name, value in arguments.items() if name not in common}
+    described = check_arguments(cls, own, lambda value: isinstance(value, DataNode))
+    assert isinstance(described, Arithmetic)
+    if sorted(described.order) != list(range(len(inputs))) or described.function == "plus":
+        raise ArgumentError(f"{described.function}: order={described.order!r}: expected each of {len(inputs)} inputs")
+    node = _expression(described.function, [inputs[k] for k in described.order], common["name"])
+    if node.source.device != common["device"]:
+        raise DeviceError(f"{described.function}: device={common['device']!r}: its inputs say {node.source.device!r}")
+    node.source.preserve = common["preserve"]
+    return node.source.outputs
+
+
+def _expression(function: str, operands: Sequence[Any], name: str | None = None) -> DataNode:
     if not any(isinstance(operand, DataNode) for operand in operands):
         raise ArgumentTypeError(f"{function}: no operand is a node, so there is nothing to compute in a pipeline")
     if function == "plus":
@@ -58,9 +73,11 @@ def _expression(function: str, operands: Sequence[Any]) -> DataNode:
     on_gpu = sum(node.device == "gpu" for node in nodes)
     device = "gpu" if on_gpu else "cpu"
     # The first node there leads: if it is a picture, this node can join the chain that makes it.
-    order = sorted(range(len(nodes)), key=lambda k: (nodes[k].device != device, not isinstance(operands[k], DataNode)))
+    order = sorted(
+        range(len(nodes)), key=lambda k: (nodes[k].device != device, isinstance(nodes[k].source.op, ConstantOp))
+    )
     arguments = {"function": function, "order": [order.index(k) for k in range(len(nodes))], "on_gpu": on_gpu}
-    return OpNode(Arithmetic(arguments, {}), [nodes[k] for k in order], device, None).outputs[0]
+    return OpNode(Arithmetic(arguments, {}), [nodes[k] for k in order], device, name).outputs[0]
 
 
 def _operand(function: str, value: Any) -> DataNode:

@@ -18,9 +18,14 @@ class Location:
     file: str
     line: int
     function: str
+    text: str | None = None  # the line itself; None: it is in that file, which a process that names it has run
+
+    def source(self) -> str:
+        """The line itself."""
+        return linecache.getline(self.file, self.line).strip() if self.text is None else self.text
 
     def __str__(self) -> str:
-        text = linecache.getline(self.file, self.line).strip()
+        text = self.source()
         return f"{self.file}:{self.line}, in {self.function}" + (f": {text}" if text else "")
 
 

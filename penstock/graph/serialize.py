@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from penstock.errors import ArgumentError, GraphError
+from penstock._document import Field
+from penstock.errors import ArgumentError, GraphError, PenstockError
+from penstock.graph import expression, slicing
 from penstock.graph.location import Location
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import check_given, registry
+from penstock.op import Op, registry
+from penstock.types.convert import NUMPY_TYPES
 
 Json = dict[str, Any]
+
+# Makes the node of an operator's call: inputs and arguments as `fn` takes them, ``device``, ``name``, ``preserve``.
+Make = Callable[[type[Op], Sequence[DataNode], Mapping[str, Any]], Sequence[DataNode]]
+
+# Operators that no call in `fn` makes, but Python's own operators on nodes.
+_MADE_BY: dict[type[Op], Make] = {expression.Arithmetic: expression.again, slicing.Subscript: slicing.again}
+
+_ENTRY = frozenset(["operator", "name", "device", "preserve", "inputs", "nodes", "arguments", "location"])
+_ARRAY = frozenset(["dtype", "shape", "data"])
+_DTYPES = {np.dtype(t).str: np.dtype(t) for t in NUMPY_TYPES.values()}
+_DEEPEST = 16  # lists in lists
 
 
 def to_json(outputs: Sequence[DataNode], preserved: Iterable[OpNode]) -> Json:
@@ -33,26 +48,53 @@ def to_json(outputs: Sequence[DataNode], preserved: Iterable[OpNode]) -> Json:
     }
 
 
-def from_json(graph: Json) -> list[DataNode]:
-    """Makes the nodes, in the scope that is current; gives the outputs."""
-    nodes: list[OpNode] = []
+def from_json(operators: Field, outputs: Field, make: Make) -> list[DataNode]:
+    """Makes the nodes as calls do, in the scope that is current, with all checks of a call; gives the outputs."""
+    made: list[Sequence[DataNode]] = []
 
-    def data(reference: Sequence[int]) -> DataNode:
-        return nodes[reference[0]].outputs[reference[1]]
+    def data(reference: Field) -> DataNode:
+        operator, output = reference.items(2)
+        nodes = made[operator.whole(0, len(made) - 1)] if made else []
+        if not nodes:
+            raise reference.wrong("an output of an operator before")
+        return nodes[output.whole(0, len(nodes) - 1)]
 
-    for entry in graph["operators"]:
-        cls = registry.ops.get(entry["operator"])
+    for entry in operators.items():
+        fields = entry.fields_of(_ENTRY)
+        cls = registry.ops.get(fields["operator"].text())
         if cls is None:
             raise ArgumentError(
-                f"the serialized pipeline has an operator {entry['operator']!r}, which is not known here"
+                f"{entry.what}: {entry.path} is an operator {fields['operator'].text()!r}, which is not known here"
             )
-        values, _ = check_given(cls, {k: _decoded(v) for k, v in entry["arguments"].items()}, lambda _: False)
-        op = cls(values, {name: data(reference) for name, reference in entry["nodes"].items()})
-        inputs = [data(reference) for reference in entry["inputs"]]
-        node = OpNode(op, inputs, entry["device"], entry["name"], entry["preserve"])
-        node.location = Location(*entry["location"]) if entry["location"] else None
-        nodes.append(node)
-    return [data(reference) for reference in graph["outputs"]]
+        inputs = [data(reference) for reference in fields["inputs"].items()]
+        given: dict[str, Any] = {name: data(field) for name, field in fields["nodes"].fields().items()}
+        for name, field in fields["arguments"].fields().items():
+            if name in given:
+                raise ArgumentError(f"{entry.what}: {field.path}: this argument is among the nodes, too")
+            given[name] = _decoded(field)
+        for name in given:
+            if name not in cls.arguments:
+                raise ArgumentError(f"{entry.what}: {entry.path}: {cls.shown_name()} has no argument {name!r}")
+        common = {"device": fields["device"].text(), "name": fields["name"].text()}
+        location = _location(fields["location"])
+        try:
+            nodes = _MADE_BY.get(cls, make)(cls, inputs, {**given, **common, "preserve": fields["preserve"].flag()})
+        except PenstockError as error:
+            where = f"{entry.path} of the text" + (f", made at {location}" if location else "")
+            error.blame(cls.shown_name(), where, "the operator is")
+            raise
+        if nodes:
+            nodes[0].source.location = location
+        made.append(nodes)
+    return [data(reference) for reference in outputs.items()]
+
+
+def _location(field: Field) -> Location | None:
+    """Of the user's line as the text has it: no file that a text names is opened."""
+    if field.value is None:
+        return None
+    file, line, function, *text = field.items()[:4] + [field] * (3 - len(field.items()))
+    return Location(file.text(), line.whole(0), function.text(), text[0].text() if text else "")
 
 
 def _node(node: OpNode, places: dict[int, int]) -> Json:
@@ -65,7 +107,7 @@ def _node(node: OpNode, places: dict[int, int]) -> Json:
         "inputs": [_reference(data, places) for data in node.inputs],
         "nodes": {name: _reference(data, places) for name, data in node.op.tensors.items()},
         "arguments": {name: _encoded(value, node, name) for name, value in node.op.constants.items()},
-        "location": [where.file, where.line, where.function] if where else None,
+        "location": [where.file, where.line, where.function, where.source()] if where else None,
     }
 
 
@@ -91,8 +133,26 @@ def _encoded(value: Any, node: OpNode, name: str) -> Any:
     )
 
 
-def _decoded(value: Any) -> Any:
+def _decoded(field: Field, depth: int = 0) -> Any:
+    value = field.value
     if isinstance(value, dict):
-        flat = np.frombuffer(base64.b64decode(value["data"]), np.dtype(value["dtype"]))
-        return flat.reshape(value["shape"])
-    return [_decoded(item) for item in value] if isinstance(value, list) else value
+        return _array(field.fields_of(_ARRAY))
+    if isinstance(value, list):
+        if depth == _DEEPEST:
+            raise field.wrong(f"at most {_DEEPEST} lists in each other")
+        return [_decoded(item, depth + 1) for item in field.items()]
+    return field.text() if isinstance(value, str) else value
+
+
+def _array(fields: dict[str, Field]) -> np.ndarray[Any, Any]:
+    dtype = _DTYPES.get(fields["dtype"].text())
+    if dtype is None:
+        raise fields["dtype"].wrong(f"one of {', '.join(_DTYPES)}")
+    shape = [extent.whole(0) for extent in fields["shape"].items()]
+    try:
+        data = base64.b64decode(fields["data"].text(), validate=True)
+    except ValueError:
+        raise fields["data"].wrong("base64") from None
+    if len(shape) > 12 or len(data) != math.prod(shape) * dtype.itemsize:
+        raise fields["shape"].wrong(f"a shape of {len(data) // dtype.itemsize} elements")
+    return np.frombuffer(data, dtype).reshape(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import Contract, Op, arg, op
+from penstock.op import Contract, Op, arg, check_arguments, op
 
 _MAX_AXES = 12
 
@@ -28,8 +29,29 @@ class Subscript(Op):
     inputs = arg([0], "Where each number is: -1 nowhere, 0 in `values`, else in that input.")
 
     def prepare(self) -> None:
+        if not len(self.names) * 3 == len(self.kinds) * 3 == len(self.values) == len(self.inputs):
+            raise self.wrong("kinds", f"does not fit {self.names=}, {self.values=} and {self.inputs=}")
         if self._is_window():
             self.contract = Contract.SAMPLER  # type: ignore[misc]
+
+    def key(self, inputs: Sequence[DataNode]) -> tuple[Any, ...]:
+        """What was between the brackets."""
+        items: list[Any] = []
+        for i, kind in enumerate(self.kinds):
+            parts: list[Any] = []
+            for number, source in zip(self.values[3 * i : 3 * i + 3], self.inputs[3 * i : 3 * i + 3], strict=True):
+                if not -1 <= source < len(inputs):
+                    raise self.wrong("inputs", f"there is no input {source}")
+                parts.append(None if source < 0 else inputs[source] if source else number)
+            wanted = {"i": [0], "r": [0, 1, 2], "e": [], "n": []}.get(kind)
+            if wanted is None or (kind == "i" and parts[0] is None):
+                raise self.wrong("kinds", f"item {i} is none of a key")
+            if any(part is not None for k, part in enumerate(parts) if k not in wanted):
+                raise self.wrong("inputs", f"item {i} has more numbers than it needs")
+            name = self.names[i]
+            newaxis = NewAxis("" if name == "?" else name) if kind == "n" else None
+            items.append({"i": parts[0], "r": slice(*parts), "e": Ellipsis, "n": newaxis}[kind])
+        return tuple(items)
 
     def _is_window(self) -> bool:
         """Whether it takes rows and columns of what may be pictures: then it can be fused with what makes them."""
@@ -97,7 +119,20 @@ def subscript(node: DataNode, key: Any) -> DataNode:
         return _subscript(node, key)
 
 
-def _subscript(node: DataNode, key: Any) -> DataNode:
+def again(cls: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
+    """The node that a text describes, made as the subscript was."""
+    common = {name: arguments[name] for name in ("device", "name", "preserve")}
+    own = {name: value for name, value in arguments.items() if name not in common}
+    described = check_arguments(cls, own, lambda value: isinstance(value, DataNode))
+    assert isinstance(described, Subscript)
+    node = _subscript(inputs[0], described.key(inputs), common["name"]) if inputs else None
+    if node is None or len(node.source.inputs) != len(inputs) or node.source.device != common["device"]:
+        raise ArgumentError(f"subscript: {len(inputs)} inputs and device={common['device']!r} do not fit its key")
+    node.source.preserve = common["preserve"]
+    return node.source.outputs
+
+
+def _subscript(node: DataNode, key: Any, name: str | None = None) -> DataNode:
     items = list(key) if isinstance(key, tuple) else [key]
     if len(items) > _MAX_AXES:
         raise ArgumentError(f"{node.name}[{key!r}]: more than {_MAX_AXES} items")
@@ -115,7 +150,7 @@ def _subscript(node: DataNode, key: Any) -> DataNode:
         if kind == "r" and sources[-1] == 0 and numbers[-1] == 0:
             raise ArgumentError(f"{node.name}[{key!r}]: the step of a range is 0")
     schema = Subscript({"kinds": kinds, "names": names, "values": numbers, "inputs": sources}, {})
-    return OpNode(schema, inputs, node.device, None).outputs[0]
+    return OpNode(schema, inputs, node.device, name).outputs[0]
 
 
 def _item(node: DataNode, item: Any) -> tuple[str, str, tuple[Any, Any, Any]]:

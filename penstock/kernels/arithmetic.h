@@ -75,13 +75,19 @@ inline Layout common(const Layout& a, const Layout& b) {
 
 class Arithmetic : public RowOperator, public StageOperator {
  public:
+  static constexpr Count kInputs{1, 3};
   explicit Arithmetic(const Spec& s)
       : function_(arithmetic::function(s.string("function"))), on_gpu_(int(s.integer("on_gpu"))) {
     // Which input is which operand: the picture of a row pipeline comes first among the inputs.
-    const auto order = s.arg<int>("order");
+    const auto order = s.arg<int64_t>("order");
+    if (s.num_inputs != function_.operands)
+      fail(ErrorKind::argument, "it has " + std::to_string(s.num_inputs) + " operands, expected " +
+                                    std::to_string(function_.operands));
     for (int k = 0; k < function_.operands; k++) {
-      const Context constants;
-      input_[function_.swapped ? function_.operands - 1 - k : k] = order.get(constants, k);
+      const int64_t input = order.get({}, k);
+      if (input < 0 || input >= s.num_inputs)
+        fail(ErrorKind::argument, "order: there is no input " + std::to_string(input));
+      input_[function_.swapped ? function_.operands - 1 - k : k] = int(input);
     }
   }
 

@@ -10,6 +10,7 @@ namespace ps {
 
 class Cast : public RowOperator, public StageOperator {
  public:
+  static constexpr Count kInputs{1, 2};
   explicit Cast(const Spec& s) : dtype_(s.dtype("dtype", DType::none)) {}
 
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }

@@ -25,7 +25,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
         std_(s.arg<float>("std")), scale_(float(s.number("scale", 1))), shift_(float(s.number("shift"))),
         dtype_(s.dtype("dtype", DType::f32)), output_layout_(s.string("output_layout", "CHW")),
         pad_output_(s.flag("pad_output")) {
-    if (const ArgValue* fill = s.find("fill_values"); fill && border_ == Border::constant) fill_ = fill->numbers;
+    if (s.find("fill_values") && border_ == Border::constant) fill_ = s.get("fill_values").numbers;
     fill_bytes_ = truncated(fills(device::kNormalizedChannels), dtype_);
   }
 

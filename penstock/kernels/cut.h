@@ -14,7 +14,7 @@ namespace ps {
 class Cut : public RowOperator, public StageOperator {
  public:
   explicit Cut(const Spec& s) : border_(border_of(s)), dtype_(s.dtype("dtype", DType::none)) {
-    if (const ArgValue* fill = s.find("fill_values")) fill_ = fill->numbers;
+    if (s.find("fill_values")) fill_ = s.get("fill_values").numbers;
   }
 
   void setup(const Context& c) const final {

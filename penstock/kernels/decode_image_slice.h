@@ -8,6 +8,7 @@ namespace ps {
 
 class DecodeImageSlice : public ImageSource {
  public:
+  static constexpr Count kInputs{1, 3};
   explicit DecodeImageSlice(const Spec& s) : ImageSource(s), slice_(s) {}
 
  protected:

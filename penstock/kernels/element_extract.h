@@ -10,6 +10,7 @@ namespace ps {
 
 class ElementExtract : public Operator, public GpuOperator {
  public:
+  static constexpr Count kOutputs{1, kMany};
   explicit ElementExtract(const Spec& s) : which_(s.arg<int64_t>("element_map")) {}
 
   void setup(const Context& c) const override {
@@ -20,7 +21,7 @@ class ElementExtract : public Operator, public GpuOperator {
                                   "'; expected a sequence, whose layout begins with 'F'");
     for (int k = 0; k < c.num_outputs; k++) {
       const int64_t i = which_.get(c, k);
-      if (i >= in.shape[0])
+      if (i < 0 || i >= in.shape[0])
         fail(ErrorKind::axis, "element_map has " + std::to_string(i) + ", but the input " + to_string(in.shape) +
                                   " has elements 0 to " + std::to_string(in.shape[0] - 1));
       Tensor& out = c.out(k);

@@ -13,6 +13,8 @@ class ExpandDims : public Operator {
     const Tensor& in = c.in(0);
     Tensor& out = c.out(0);
     const int64_t added = axes_.size(c), n = in.shape.ndim + added;
+    if (!names_.empty() && int64_t(names_.size()) != added)
+      fail(ErrorKind::argument, "new_axis_names='" + names_ + "' does not name " + std::to_string(added) + " axes");
     if (n > kMaxDims)
       fail(ErrorKind::argument, "the output would have " + std::to_string(n) + " axes; at most " +
                                     std::to_string(kMaxDims) + " can be");
@@ -22,9 +24,9 @@ class ExpandDims : public Operator {
     bool is_new[kMaxDims] = {};
     for (int64_t i = 0; i < added; i++) {
       const int64_t axis = axes_.get(c, i);
-      if (axis >= n)
+      if (axis < 0 || axis >= n || is_new[axis])
         fail(ErrorKind::axis, "axes: " + std::to_string(axis) + " is beyond the output's last axis " +
-                                  std::to_string(n - 1));
+                                  std::to_string(n - 1) + ", or named twice");
       is_new[axis] = true;
       if (!names_.empty()) names[axis] = names_[size_t(i)];
     }

@@ -11,10 +11,14 @@ namespace ps {
 
 class Full : public Operator, public GpuOperator {
  public:
+  static constexpr Count kInputs{0, 2};
   explicit Full(const Spec& s)
       : shape_(s.arg<int64_t>("shape")), value_(s.number("value")), has_value_(s.find("value") != nullptr),
         like_(s.num_inputs > (has_value_ ? 0 : 1)), dtype_(s.dtype("dtype", DType::none)),
         layout_(s.string("layout")) {
+    const int wanted = s.num_inputs - (has_value_ ? 0 : 1);
+    if (wanted < 0 || wanted > 1) fail(ErrorKind::argument, "it has " + std::to_string(s.num_inputs) + " inputs");
+    if (dtype_ == DType::none && !s.num_inputs) fail(ErrorKind::type, "dtype: the output's type is not given");
     number_.data = &value_;
     number_.dtype = DType::f64;
   }

@@ -11,6 +11,7 @@ namespace ps {
 
 class Join : public Operator, public GpuOperator {
  public:
+  static constexpr Count kInputs{1, kMany};
   explicit Join(const Spec& s) : axis_(s.integer("axis")), name_(s.string("axis_name")) {}
 
   void setup(const Context& c) const final {

@@ -53,6 +53,10 @@ class LookupTable : public RowOperator, public StageOperator {
   explicit LookupTable(const Spec& s) : dtype_(s.dtype("dtype", DType::f32)), device_id_(int(s.integer("device_id"))) {
     const ArgValue *keys = s.find("keys"), *values = s.find("values");
     const size_t count = keys && values ? keys->integers.size() : 0;
+    if (count && values->numbers.size() != count) fail(ErrorKind::argument, "keys and values are not equally many");
+    for (size_t i = 0; i < count; i++)
+      if (keys->integers[i] < 0 || keys->integers[i] >= kMostEntries)
+        fail(ErrorKind::argument, "keys: " + std::to_string(keys->integers[i]) + " is no place in a table");
     size_ = 256;                                     // so that no byte is beyond it
     for (size_t i = 0; i < count; i++) size_ = std::max(size_, uint32_t(keys->integers[i]) + 1);
     std::vector<float> table(size_ + 1, float(s.number("default_value")));
@@ -113,6 +117,7 @@ class LookupTable : public RowOperator, public StageOperator {
 
  private:
   static constexpr const char* kHeader = "kernels/lookup_table.h";
+  static constexpr int64_t kMostEntries = 1 << 16;
   using Loop = void (*)(const uint8_t* table, uint32_t size, const void* from, void* to, size_t n);
 
   struct Stage : MapStage {

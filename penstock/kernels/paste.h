@@ -15,7 +15,7 @@ class Paste : public Operator, public GpuOperator {
  public:
   explicit Paste(const Spec& s)
       : ratio_(s.arg<float>("ratio")), x_(s.arg<float>("paste_x")), y_(s.arg<float>("paste_y")),
-        least_(s.arg<float>("min_canvas_size")), fill_(s.find("fill_value")->numbers) {}
+        least_(s.arg<float>("min_canvas_size")), fill_(s.get("fill_value").numbers) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

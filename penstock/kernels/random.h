@@ -11,6 +11,7 @@ namespace ps {
 
 class RandomOperator : public Operator {
  public:
+  static constexpr Count kInputs{0, 1};
   // `like` is the number of the input that may tell the output's shape.
   RandomOperator(const Spec& s, DType fallback, int like = 0)
       : shape_(s.arg<int64_t>("shape")), dtype_(s.dtype("dtype", fallback)), like_(like) {

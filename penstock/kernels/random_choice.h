@@ -11,6 +11,7 @@ namespace ps {
 
 class RandomChoice : public RandomOperator {
  public:
+  static constexpr Count kInputs{1, 2};
   explicit RandomChoice(const Spec& s) : RandomOperator(s, DType::none, 1), p_(s.arg<double>("p")) {}
 
   void setup(const Context& c) const override {

@@ -7,6 +7,7 @@ namespace ps {
 
 class RandomCropGenerator : public Operator {
  public:
+  static constexpr Count kOutputs{2, 2};
   explicit RandomCropGenerator(const Spec& s) : crop_(random_crop_params(s)) {}
 
   void setup(const Context& c) const override {

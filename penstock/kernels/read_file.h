@@ -17,6 +17,7 @@ namespace ps {
 
 class ReadFile : public Operator {
  public:
+  static constexpr Count kOutputs{1, 2};
   // The names are relative to the root unless they are absolute. They are joined once: errors and source_info() show
   // the whole path as long as the data set is in use.
   explicit ReadFile(const Spec& s)
@@ -37,6 +38,8 @@ class ReadFile : public Operator {
   // The file stays open between the two calls, which come one right after the other on one thread.
   void setup(const Context& c) const override {
     const int64_t i = element_i64(c.in(0), 0);
+    if (i < 0 || i >= int64_t(starts_.size()))
+      fail(ErrorKind::argument, "there is no file " + std::to_string(i) + ": there are " + std::to_string(starts_.size()));
     const char* path = paths_.data() + starts_[size_t(i)];
     for (int k = 0; k < c.num_outputs; k++) c.out(k).source = path;
     const struct stat info = c.st<OpenFile>().open(path);

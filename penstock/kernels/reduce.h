@@ -10,6 +10,7 @@ namespace ps {
 
 class Reduce : public Operator, public GpuOperator {
  public:
+  static constexpr Count kInputs{1, 2};
   explicit Reduce(const Spec& s)
       : reduction_(device::Reduction(s.integer("reduction"))), axes_(s), keep_dims_(s.flag("keep_dims")),
         dtype_(s.dtype("dtype", DType::none)), ddof_(s.integer("ddof")) {}

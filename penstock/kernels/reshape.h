@@ -9,6 +9,7 @@ namespace ps {
 
 class Reshape : public Operator {
  public:
+  static constexpr Count kInputs{1, 2};
   explicit Reshape(const Spec& s)
       : shape_(s.arg<int64_t>("shape")), src_dims_(s.arg<int64_t>("src_dims")), rel_shape_(s.arg<double>("rel_shape")),
         dtype_(s.dtype("dtype", DType::none)), layout_given_(s.find("layout") != nullptr),
@@ -108,7 +109,7 @@ class Reshape : public Operator {
     int64_t others = 1;
     for (int i = 0; i < out.shape.ndim; i++) {
       if (out.shape[i] >= 0) {
-        others *= out.shape[i];
+        if (__builtin_mul_overflow(others, out.shape[i], &others)) return;   // too large for any input, as bytes() says
       } else {
         if (open >= 0)
           fail(ErrorKind::argument, "at most one extent can be negative (to be inferred): " + to_string(out.shape));

@@ -7,6 +7,7 @@ namespace ps {
 
 class Resize : public ResampleOperator {
  public:
+  static constexpr Count kOutputs{1, 2};
   explicit Resize(const Spec& s) : ResampleOperator(s), size_(s), save_attrs_(s.num_outputs > 1) {}
 
   void setup(const Context& c) const override {

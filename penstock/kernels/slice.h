@@ -8,6 +8,7 @@ namespace ps {
 
 class Slice : public Cut {
  public:
+  static constexpr Count kInputs{1, 3};
   explicit Slice(const Spec& s) : Cut(s), window_(s) {}
 
  protected:

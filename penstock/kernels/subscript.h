@@ -18,10 +18,20 @@ namespace ps {
 // Ranges of rows and columns are crops, and run as such.
 class Subscript : public RowOperator, public StageOperator {
  public:
+  static constexpr Count kInputs{1, 1 + 3 * kMaxDims};
   explicit Subscript(const Spec& s) : kinds_(s.string("kinds")), names_(s.string("names")) {
     const auto values = s.arg<int64_t>("values"), inputs = s.arg<int64_t>("inputs");
-    for (int64_t i = 0; i < 3 * int64_t(kinds_.size()); i++)
-      values_.push_back({int(inputs.get({}, i)), values.get({}, i)});
+    if (kinds_.size() > kMaxDims || names_.size() != kinds_.size() ||
+        kinds_.find_first_not_of("iren") != std::string::npos)
+      fail(ErrorKind::argument, "kinds='" + kinds_ + "' and names='" + names_ + "' are no items of a key");
+    for (int64_t i = 0; i < 3 * int64_t(kinds_.size()); i++) {
+      const int64_t from = inputs.get({}, i);
+      if (from < -1 || from >= s.num_inputs)
+        fail(ErrorKind::argument, "inputs: there is no input " + std::to_string(from));
+      values_.push_back({int(from), values.get({}, i)});
+    }
+    if (std::count(kinds_.begin(), kinds_.end(), 'e') > 1)
+      fail(ErrorKind::argument, "kinds='" + kinds_ + "': more than one ellipsis");
     taken_ = int(std::count_if(kinds_.begin(), kinds_.end(), [](char k) { return k == 'i' || k == 'r'; }));
   }
 

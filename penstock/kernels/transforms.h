@@ -52,6 +52,7 @@ struct Transform {
 // What all of them have in common: the axes, the frames, and the transforms that come as inputs.
 class TransformOperator : public Operator {
  public:
+  static constexpr Count kInputs{0, 1};
   explicit TransformOperator(const Spec& s) : reverse_(s.flag("reverse_order")) {}
 
   void setup(const Context& c) const final {
@@ -274,6 +275,7 @@ class CropTransform : public TransformOperator {
 
 class Combination : public TransformOperator {
  public:
+  static constexpr Count kInputs{2, kMany};
   using TransformOperator::TransformOperator;
 
  protected:

@@ -7,6 +7,7 @@ namespace ps {
 
 class WarpAffine : public WarpOperator {
  public:
+  static constexpr Count kInputs{1, 2};
   explicit WarpAffine(const Spec& s)
       : WarpOperator(s), matrix_(s, "matrix"), as_input_(s.num_inputs > 1), inverse_(s.flag("inverse_map", true)) {}
 

@@ -9,6 +9,7 @@ from penstock.read.on_error import Tolerant
 from penstock.read.order import Cursor, EpochOrder, Order
 from penstock.read.sampler import SamplerOrder, described, form_of
 
+_MOST_AHEAD = 1024  # batches
 _SAID_BY_SAMPLER = ("num_shards", "shard_id", "stick_to_shard", "random_shuffle", "shuffle_after_epoch")
 
 
@@ -66,6 +67,8 @@ class Reader(Tolerant):
 
     def __init__(self, values: dict[str, Any], tensors: dict[str, Any]):
         super().__init__(values, tensors)
+        if not 1 <= self.prefetch_queue_depth <= _MOST_AHEAD:
+            raise self.wrong("prefetch_queue_depth", f"expected 1 to {_MOST_AHEAD}")
         if self.sampler is not None:
             form_of(self.sampler)
             for name in _SAID_BY_SAMPLER:

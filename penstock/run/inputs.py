@@ -327,7 +327,8 @@ class Inputs:
         """Lets sources go on from there."""
         for name, place in places.items():
             poll = self._named(name).op.poll
-            assert poll is not None
+            if poll is None or not poll.indexed:
+                raise ArgumentError(f"checkpoint: the source of {name!r} cannot be told where to go on")
             poll.epoch, poll.iteration = place
 
     def in_batches(self, name: str, place: tuple[int, int], before: int, size: int) -> tuple[int, int]:

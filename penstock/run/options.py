@@ -14,6 +14,11 @@ from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import warn
 from penstock.run import checkpoint
 
+# Beyond these nothing but memory is used up.
+MOST_AHEAD = 1024  # batches
+_MOST_SAMPLES, _MOST_THREADS = 1 << 20, 1024
+_INT32 = 1 << 31
+
 # What DALI's properties say of arguments that were left out.
 _FILLED_IN = {"max_streams": -1, "default_cuda_stream_priority": 0}
 
@@ -51,13 +56,14 @@ class Options:
     separated: bool
     device_id: int | None
     given: dict[str, Any]
+    asked: dict[str, Any]  # before any of them was filled in: no seed where one was drawn
 
     @classmethod
     def checked(cls, given: dict[str, Any]) -> Options:
         """Refuses values that make no sense, naming argument and value."""
-        batch_size = _positive("batch_size", given["batch_size"])
-        num_threads = _positive("num_threads", given["num_threads"])
-        seed = given["seed"]
+        batch_size = _positive("batch_size", given["batch_size"], _MOST_SAMPLES)
+        num_threads = _positive("num_threads", given["num_threads"], _MOST_THREADS)
+        asked, seed = given, given["seed"]
         if given["checkpoint"] is not None:
             seed = checkpoint.seed_of(given["checkpoint"])
         if seed is not None and whole_number("Pipeline: seed", seed) < 0:
@@ -78,23 +84,23 @@ class Options:
                 raise ArgumentError(
                     f"Pipeline: prefetch_queue_depth={depth!r}: expected the keys 'cpu_size' and 'gpu_size'"
                 )
-            gpu_depth = _positive("prefetch_queue_depth", depth.get("gpu_size"))
+            gpu_depth = _positive("prefetch_queue_depth", depth.get("gpu_size"), MOST_AHEAD)
             depth = depth["cpu_size"]
-        depth = _positive("prefetch_queue_depth", depth) or 1
+        depth = _positive("prefetch_queue_depth", depth, MOST_AHEAD) or 1
         gpu_depth = gpu_depth or depth
         if given["exec_async"] and not given["exec_pipelined"]:
             raise ArgumentError("Pipeline: exec_async=True needs exec_pipelined=True")
         if not (given["exec_pipelined"] and given["exec_async"]):
             depth = gpu_depth = 1
-        if given["device_id"] is not None and not isinstance(given["device_id"], int):
-            raise DeviceError(f"Pipeline: device_id={given['device_id']!r}: expected the number of a GPU, or None")
+        device_id = given["device_id"]
+        if device_id is not None and not (isinstance(device_id, int) and -_INT32 <= device_id < _INT32):
+            raise DeviceError(f"Pipeline: device_id={device_id!r}: expected the number of a GPU, or None")
         for name, kind in (("stream_policy", StreamPolicy), ("concurrency", OperatorConcurrency)):
             if not (given[name] is None or isinstance(given[name], kind)):
                 raise ArgumentTypeError(f"Pipeline: {name}={given[name]!r}: expected a {kind.__name__}")
         priority = given["default_cuda_stream_priority"]
         if priority is not None:
-            whole_number("Pipeline: default_cuda_stream_priority", priority)
-        device_id = given["device_id"]
+            _within("default_cuda_stream_priority", priority, -_INT32, _INT32 - 1)
         device_id = None if device_id in (None, types.CPU_ONLY_DEVICE_ID) else int(device_id)
         if separated and not given["exec_async"]:
             raise ArgumentError("Pipeline: a prefetch_queue_depth of two sizes needs exec_async=True")
@@ -103,7 +109,7 @@ class Options:
             given["exec_dynamic"] = given["experimental_exec_dynamic"]
         if given["exec_dynamic"] is None and given["exec_pipelined"] and given["exec_async"] and not separated:
             given["exec_dynamic"] = True
-        return cls(batch_size, num_threads, seed, depth, gpu_depth, separated, device_id, given)
+        return cls(batch_size, num_threads, seed, depth, gpu_depth, separated, device_id, given, asked)
 
     def sizes(self) -> tuple[int, int]:
         """Batch size and number of threads; ArgumentError where one is missing, as it must not when a pipeline runs."""
@@ -135,6 +141,15 @@ class Options:
         """The names that `attribute` knows."""
         return cls.names() | {"max_batch_size", "cpu_queue_size", "gpu_queue_size", "exec_separated"}
 
+    def chosen(self) -> dict[str, Any]:
+        """Those arguments that are not as they are by default."""
+        import inspect
+
+        from penstock.pipeline import Pipeline
+
+        defaults = {name: p.default for name, p in inspect.signature(Pipeline.__init__).parameters.items()}
+        return {name: value for name, value in self.asked.items() if value != defaults[name]}
+
     def attribute(self, name: str) -> Any:
         """An argument by its name, as an attribute of the pipeline."""
         if name == "batch_size":
@@ -152,5 +167,12 @@ class Options:
         raise AttributeError(f"Pipeline has no attribute {name!r}")
 
 
-def _positive(name: str, value: Any) -> int | None:
-    return None if value is None else whole_number(f"Pipeline: {name}", value, least=1)
+def _positive(name: str, value: Any, most: int) -> int | None:
+    return None if value is None else _within(name, value, 1, most)
+
+
+def _within(name: str, value: Any, least: int, most: int) -> int:
+    number = whole_number(f"Pipeline: {name}", value, least)
+    if number > most:
+        raise ArgumentError(f"Pipeline: {name}={value!r}: expected at most {most}")
+    return number

@@ -1,0 +1,175 @@
+"""Sound texts out of which broken ones are made, and what is done with each: build, and three batches."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from penstock import Pipeline, fn, types
+from penstock.decode.jpeg_index import build_index
+from penstock.graph.node import DataNode
+from penstock.op import registry
+from penstock.ops import call
+from tests.cases import Samples
+
+Try = Callable[[bytes], None]
+OPTIONS: dict[str, Any] = dict(batch_size=2, num_threads=2, device_id=None, seed=7)
+
+
+def three_batches(pipe: Pipeline) -> None:
+    """Runs it, as far as it goes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(3):
+                for output in pipe.run():
+                    for i in range(len(output)):
+                        np.array(output.at(i))  # type: ignore[arg-type]
+    except StopIteration:
+        pass
+    finally:
+        pipe.close()
+
+
+def photographs(folder: Path, count: int = 3) -> list[str]:
+    """Small JPEG files."""
+    paths = []
+    for i in range(count):
+        picture = np.random.default_rng(i).integers(0, 256, (9 + i, 14, 3), np.uint8)
+        file = io.BytesIO()
+        Image.fromarray(picture).save(file, "JPEG", quality=60, restart_marker_blocks=1 if i else 0)
+        paths.append(str(folder / f"{i}.jpg"))
+        Path(paths[-1]).write_bytes(file.getvalue())
+    return paths
+
+
+def training(files: list[str]) -> Pipeline:
+    """What people train with."""
+    pipe = Pipeline(**OPTIONS)
+    with pipe:
+        jpegs, labels = fn.readers.file(files=files, random_shuffle=True, name="Reader", labels=[1, 2, 3])
+        images = fn.decoders.image_random_crop(jpegs, output_type=types.RGB)
+        images = fn.resize(images, resize_x=6, resize_y=5)
+        images = fn.crop_mirror_normalize(
+            images, dtype=types.FLOAT, output_layout="CHW", crop=(4, 4), mean=[123.7, 116.3, 103.5],
+            std=[58.4, 57.1, 57.4], mirror=fn.random.coin_flip(),
+        )  # fmt: skip
+        angle = fn.random.uniform(range=[-9.0, 9.0])
+        turned = fn.rotate(fn.decoders.image(jpegs)[1:8, ::2], angle=angle, fill_value=0) * 2 + np.float32([1, 2, 3])
+        pipe.set_outputs(images, labels, turned, labels[0] // 2)
+    return pipe
+
+
+def sweep(folder: Path) -> list[Pipeline]:
+    """One for each operator's first cases, so that every operator and most of their arguments are there."""
+    from tests.test_sweep import CASES
+
+    made: list[Pipeline] = []
+    seen: dict[str, int] = {}
+    for case in CASES:
+        seen[case.op] = seen.get(case.op, 0) + 1
+        if seen[case.op] > 4:
+            continue
+        inputs = [small(samples) for samples in case.inputs]
+        pipe = Pipeline(**OPTIONS)
+        with pipe:
+            nodes: list[DataNode] = [samples.node(folder) for samples in inputs]
+            given = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
+            outputs = call(registry.ops[case.op], tuple(nodes), given)
+            pipe.set_outputs(*(outputs if isinstance(outputs, list) else [outputs]))
+        made.append(pipe)
+    return made
+
+
+def small(samples: Samples) -> Samples:
+    """The same, with pictures cut to a few pixels."""
+    if not {"H", "W"} <= set(samples.layout):
+        return samples
+    axes = [samples.layout.index(axis) for axis in "HW"]
+    cut = [tuple(slice(0, 12 if i in axes else None) for i in range(array.ndim)) for array in samples.arrays]
+    return Samples(tuple(array[key] for array, key in zip(samples.arrays, cut, strict=True)), samples.layout)
+
+
+def serialized(folder: Path) -> list[bytes]:
+    """Pipelines: an ordinary one, as often as all of the sweep together."""
+    texts = [pipe.serialize() for pipe in sweep(folder)]
+    return [training(photographs(folder)).serialize()] * len(texts) + texts
+
+
+def try_serialized(folder: Path) -> Try:
+    """Makes pipelines of texts."""
+    return lambda text: three_batches(Pipeline.deserialize(text))
+
+
+def resumable(files: list[str], checkpoint: Any = None) -> Pipeline:
+    """With all that a state tells of: readers, a source that can go on anywhere, and broken files."""
+    pipe = Pipeline(**OPTIONS, checkpoint=checkpoint)
+    with pipe:
+        first = fn.readers.file(files=files, random_shuffle=True, name="Reader", on_error="skip")
+        second = fn.readers.file(files=files[:3], name="Others", sampler=[2, 0, 1, 1], on_error="replace")
+        given = fn.external_source(lambda i: np.int32([[i], [i]]), name="given")
+        pipe.set_outputs(*first, *second, given + 1, fn.random.uniform())
+    return pipe
+
+
+def resumed_files(folder: Path) -> list[str]:
+    """One of which is missing."""
+    return [*photographs(folder), str(folder / "missing"), *photographs(folder)]
+
+
+def checkpoints(folder: Path) -> list[bytes]:
+    """States after none to five batches."""
+    files, texts = resumed_files(folder), []
+    for batches in range(6):
+        pipe = resumable(files)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(batches):
+                pipe.run()
+        texts.append(pipe.checkpoint().encode())
+        pipe.close()
+    return texts
+
+
+def try_checkpoint(folder: Path) -> Try:
+    """Goes on from states."""
+    files = resumed_files(folder)
+    return lambda text: three_batches(resumable(files, text))
+
+
+def indexes(folder: Path) -> list[bytes]:
+    """Indexes of JPEG files."""
+    files = photographs(folder, 4)
+    return [Path(build_index(files[:n], folder / f"index{n}")[0]).read_bytes() for n in (1, 4)]
+
+
+def try_index(folder: Path) -> Try:
+    """Decodes the indexed files."""
+    files = photographs(folder, 4)
+
+    def run(index: bytes) -> None:
+        path = folder / f"index-{os.getpid()}"
+        path.write_bytes(index)
+        pipe = Pipeline(**OPTIONS)
+        with pipe:
+            jpegs, _ = fn.readers.file(files=files)
+            crop = fn.decoders.image_crop(jpegs, crop=(3, 4), crop_pos_x=0.9, crop_pos_y=0.9, jpeg_index=str(path))
+            pipe.set_outputs(crop, fn.decoders.image(jpegs, jpeg_index=str(path)))
+        three_batches(pipe)
+
+    return run
+
+
+# How to make the sound ones, which may start threads; how to try one.
+KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Callable[[Path], Try]]] = {
+    "serialized": (serialized, try_serialized),
+    "checkpoint": (checkpoints, try_checkpoint),
+    "index": (indexes, try_index),
+}
