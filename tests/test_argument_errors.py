@@ -273,6 +273,32 @@ def test_unknown_operators_are_attribute_errors() -> None:
         from penstock.fn import zzyzx  # noqa: F401
 
 
+@pytest.mark.parametrize("name", ["grooved", "multiply_frames", "readers.Kafe"])
+def test_far_names_are_not_suggested(name: str) -> None:
+    with pytest.raises(UnknownOperatorError, match=r"has no operator '\w+'\.$"):
+        function(name)
+
+
+def test_operators_that_dali_alone_has() -> None:
+    """What there is to say of them is that they are missing, not what else is spelt alike."""
+    dalis = (Path(errors.__file__).parent / "dali_operators.txt").read_text().split()
+    assert set(OPERATORS) <= set(dalis)
+    missing = [name for name in dalis if name not in registry.ops]
+    for name in missing:
+        with pytest.raises(
+            UnknownOperatorError, match=r"^penstock\.fn\S* has no operator '\w+' yet, which DALI has\.$"
+        ):
+            function(name)
+
+
+def test_names_of_dalis_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("nvidia.dali")
+    from tools import dali_operators
+
+    monkeypatch.setattr("sys.argv", ["dali_operators.py", "--check"])
+    assert dali_operators.main() == 0
+
+
 # Arguments of pipelines.
 
 
