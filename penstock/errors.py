@@ -4,7 +4,7 @@ PenstockError
 ├── ArgumentError (ValueError, RuntimeError) an argument's value
 │   ├── ArgumentTypeError (TypeError) an argument's type
 │   └── UnknownArgumentError (KeyError, TypeError)
-├── DeviceError (RuntimeError)        a device that is missing or does not fit
+├── DeviceError (RuntimeError, ValueError) a device that is missing or does not fit
 ├── UnknownOperatorError (AttributeError) there is no operator of that name
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
 │   ├── NoDataError (IndexError)      an input has no data for the iteration that is to run
@@ -67,7 +67,7 @@ class UnknownArgumentError(ArgumentError, KeyError, TypeError):
     """The operator has no argument of that name."""
 
 
-class DeviceError(PenstockError, RuntimeError):
+class DeviceError(PenstockError, RuntimeError, ValueError):
     """A device is missing, or data is on another one than the operator needs."""
 
 

@@ -153,6 +153,10 @@ class Op:
         """An error about one argument, naming operator and value."""
         return ArgumentError(f"{self.name}: {argument}={getattr(self, argument, None)!r}: {problem}")
 
+    def twice(self, old: str, new: str) -> ArgumentTypeError:
+        """An error about an argument that is given by its old name and by its new one; a TypeError as in Python."""
+        return ArgumentTypeError(f"{self.name}: {old}={getattr(self, old)!r}: cannot be given together with {new}")
+
 
 @dataclass
 class Registry:
