@@ -3,6 +3,7 @@
 PenstockError
 ├── ArgumentError (ValueError, RuntimeError) an argument's value
 │   ├── ArgumentTypeError (TypeError) an argument's type
+│   │   └── ArgumentRangeError (OverflowError) ... or a number that its type does not have
 │   └── UnknownArgumentError (KeyError, TypeError)
 ├── DeviceError (RuntimeError, ValueError) a device that is missing or does not fit
 ├── UnknownOperatorError (AttributeError) there is no operator of that name
@@ -61,6 +62,10 @@ class ArgumentError(PenstockError, ValueError, RuntimeError):
 
 class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has a type that the operator does not accept."""
+
+
+class ArgumentRangeError(ArgumentTypeError, OverflowError):
+    """An argument is a number that its type does not have, such as an infinite whole number."""
 
 
 class UnknownArgumentError(ArgumentError, KeyError, TypeError):

@@ -180,6 +180,7 @@ VALUES: list[Callable[[Any], Any]] = [
     lambda d: d.fn.flip(d.node(PICTURE), device="elsewhere"),
     lambda d: d.fn.zzyzx(d.node(PICTURE)),
     lambda d: d.fn.cast(d.node(PICTURE)),
+    lambda d: d.fn.expand_dims(d.node(PICTURE), axes=float("inf")),
     lambda d: d.fn.zeros(shape=[-1]),
 ]
 ARITHMETIC: list[Callable[[Any], Any]] = [
