@@ -182,6 +182,15 @@ KNOWN = [
         refused("resize", "resize_crop_mirror", text=r"\binf\b"),
     ),
     Known(
+        "mirrored pictures are mirrored from left to right, DALI takes the last axes of CHW and of frames",
+        example("fn.resize_crop_mirror", "noise('uint8', (2, 8, 16), 237)", layout="CHW", size="[10, 6]", mirror="1"),
+        lambda case, found: (
+            found.kind == VALUES
+            and any("mirror" in call.given() for call in case.calls if call.operator.endswith("resize_crop_mirror"))
+            and any(source.layout not in ("", "HWC") for source in case.sources().values())
+        ),
+    ),
+    Known(
         "a mean over other axes is broadcast, DALI reads beyond it",
         example("fn.reductions.variance", "noise('int64', (8, 13, 5), 460)", "np.float32(2.5)", axes="[0, 2]"),
         other_means,
