@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tools`; an installed penstock comes first
 
 from penstock import DataNode, Pipeline, fn, pipeline_def, types
 from penstock.plugin.base import LastBatchPolicy
@@ -105,7 +105,7 @@ def contact_sheet(images: torch.Tensor, path: Path, columns: int = 8) -> None:
 
 
 def where_time_went(pipe: Pipeline, spent: dict[str, float]) -> Iterator[Table]:
-    statistics = pipe.executor_statistics()
+    statistics = pipe.statistics()
     table = Table("operator", "samples", "microseconds a sample")
     for row in statistics["operators"].values():
         seconds = row["setup_s"] + row["run_s"]

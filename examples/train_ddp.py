@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tools`; an installed penstock comes first
 
 from penstock import DataNode, fn, pipeline_def, types
 from penstock.plugin.pytorch import DALIGenericIterator, LastBatchPolicy

@@ -42,7 +42,6 @@ int set_arg(ps_plan* p, const char* name, ArgValue v) {
 thread_local Failure ps::last_failure;
 
 int ps_abi_version() { return PS_ABI_VERSION; }
-const char* ps_isa() { return PS_ISA; }
 
 void ps_error(ps_error_info* info) {
   *info = to_c(last_failure);
@@ -115,7 +114,7 @@ int ps_plan_outputs(ps_plan* p, const int32_t* values, int n) {
 }
 
 int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made) {
-  auto e = std::make_unique<ps_executor>();
+  std::unique_ptr<ps_executor> e;
   const int rc = guarded([&] {
     p->plan->finish();
     Options o;
@@ -127,7 +126,8 @@ int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made
     o.priority = options->stream_priority;
     o.cpus.assign(options->cpus, options->cpus + options->num_cpus);
     o.name = options->name;
-    e->executor = Executor::start(std::move(p->plan), o);
+    o.read_timeout = options->read_timeout;
+    e = std::make_unique<ps_executor>(Executor::start(std::move(p->plan), o));
     return 0;
   });
   delete p;
@@ -135,11 +135,9 @@ int ps_executor_create(ps_plan* p, const ps_options* options, ps_executor** made
   return rc;
 }
 
-int ps_executor_destroy(ps_executor** made) {
-  const std::unique_ptr<ps_executor> e(std::exchange(*made, nullptr));
-  if (!e) return 0;
+int ps_executor_close(ps_executor* e) {
   return guarded([&] {
-    const std::vector<std::string> files = e->executor->close();
+    const std::vector<std::string> files = e->close();
     if (files.empty()) return 0;
     std::string text = files.size() == 1 ? "a thread is" : std::to_string(files.size()) + " threads are";
     text += " left behind, waiting for files that do not answer:";
@@ -148,9 +146,14 @@ int ps_executor_destroy(ps_executor** made) {
   });
 }
 
+int ps_executor_destroy(ps_executor** made) {
+  const std::unique_ptr<ps_executor> e(std::exchange(*made, nullptr));
+  return e ? ps_executor_close(e.get()) : 0;
+}
+
 ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
   return new_fed([&] {
-    return copy ? feed_copy(*e->executor->pool(), from_c(samples, n)) : feed_in_place(from_c(samples, n));
+    return copy ? feed_copy(*e->use()->pool(), from_c(samples, n)) : feed_in_place(from_c(samples, n));
   });
 }
 
@@ -182,12 +185,7 @@ int ps_executor_feed(ps_executor* e, int value, const ps_fed* f) {
 
 int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n) {
   return guarded([&] {
-    std::vector<Tensor> samples(static_cast<size_t>(n));
-    for (int i = 0; i < n; i++) {
-      samples[size_t(i)].data = const_cast<int64_t*>(v + i);
-      samples[size_t(i)].dtype = DType::i64;
-    }
-    put(e, value, feed_copy(*e->executor->pool(), std::move(samples)));
+    put(e, value, feed_integers(v, n));
     return 0;
   });
 }
@@ -195,14 +193,14 @@ int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n
 int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs) {
   auto fed = std::exchange(e->fed, {});
   return guarded([&] {
-    e->executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed));
+    e->use()->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed));
     return 0;
   });
 }
 
 void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* answer) {
   answer->state = guarded([&] {
-    const auto b = e->executor->wait(timeout_ms);
+    const auto b = e->use()->wait(timeout_ms);
     if (!b) return 0;
     if (b->failed && !b->losses.empty()) answer->batch = new ps_batch{b};
     if (b->failed) return failed(b->failure);
@@ -212,51 +210,65 @@ void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* an
   });
 }
 
-int64_t ps_executor_scheduled(ps_executor* e) { return e->executor->scheduled(); }
+int64_t ps_executor_scheduled(ps_executor* e) {
+  const auto executor = e->use();
+  return executor ? executor->scheduled() : -1;
+}
+
 int ps_executor_cancel(ps_executor* e) {
-  return guarded([&] { e->executor->cancel(); return 0; });
+  return guarded([&] { e->use()->cancel(); return 0; });
 }
 
 int ps_executor_node_stats(ps_executor* e, int64_t* rows, int max_rows) {
-  const auto stats = e->executor->stats();
-  for (int i = 0; i < std::min(int(stats.size()), max_rows); i++) {
-    const NodeStats& s = stats[size_t(i)];
-    rows[3 * i] = s.setup_ns;
-    rows[3 * i + 1] = s.run_ns;
-    rows[3 * i + 2] = s.samples;
-  }
-  return int(stats.size());
+  return guarded([&] {
+    const auto stats = e->use()->stats();
+    for (int i = 0; i < std::min(int(stats.size()), max_rows); i++) {
+      const NodeStats& s = stats[size_t(i)];
+      rows[3 * i] = s.setup_ns;
+      rows[3 * i + 1] = s.run_ns;
+      rows[3 * i + 2] = s.samples;
+    }
+    return int(stats.size());
+  });
 }
 
 int ps_executor_thread_stats(ps_executor* e, int64_t* rows, int max_rows) {
-  const auto busy = e->executor->busy();
-  for (int i = 0; i < std::min(int(busy.size()), max_rows); i++) {
-    rows[2 * i] = busy[size_t(i)].first;
-    rows[2 * i + 1] = busy[size_t(i)].second;
-  }
-  return int(busy.size());
+  return guarded([&] {
+    const auto busy = e->use()->busy();
+    for (int i = 0; i < std::min(int(busy.size()), max_rows); i++) {
+      rows[2 * i] = busy[size_t(i)].first;
+      rows[2 * i + 1] = busy[size_t(i)].second;
+    }
+    return int(busy.size());
+  });
 }
 
 int ps_executor_memory(ps_executor* e, int64_t* held, int64_t* peak) {
-  *held = int64_t(e->executor->pool()->held());
-  *peak = int64_t(e->executor->pool()->peak());
-  return 0;
+  return guarded([&] {
+    const auto executor = e->use();
+    *held = int64_t(executor->pool()->held());
+    *peak = int64_t(executor->pool()->peak());
+    return 0;
+  });
 }
 
 int ps_executor_release_unused(ps_executor* e) {
-  e->executor->pool()->release_unused();
-  return 0;
+  return guarded([&] { e->use()->pool()->release_unused(); return 0; });
 }
 
 uint64_t ps_executor_stream(ps_executor* e) {
-  return e->executor->gpu() ? reinterpret_cast<uint64_t>(e->executor->gpu()->stream()) : 0;
+  const auto executor = e->use();
+  return executor && executor->gpu() ? reinterpret_cast<uint64_t>(executor->gpu()->stream()) : 0;
 }
 
 int ps_executor_kernels(ps_executor* e, const char** sources, int max_sources) {
-  if (!e->executor->gpu()) return 0;
-  e->sources = e->executor->gpu()->sources();
-  for (int i = 0; i < std::min(int(e->sources.size()), max_sources); i++) sources[i] = e->sources[size_t(i)].c_str();
-  return int(e->sources.size());
+  return guarded([&] {
+    const auto executor = e->use();
+    if (!executor->gpu()) return 0;
+    e->sources = executor->gpu()->sources();
+    for (int i = 0; i < std::min(int(e->sources.size()), max_sources); i++) sources[i] = e->sources[size_t(i)].c_str();
+    return int(e->sources.size());
+  });
 }
 
 int ps_batch_losses(const ps_batch* b, ps_error_info* rows, int max_rows) {

@@ -7,7 +7,6 @@
 
 using namespace ps;
 
-int64_t ps_decode_max_pixels() { return max_decoded_pixels(); }
 void ps_decode_set_max_pixels(int64_t pixels) { set_max_decoded_pixels(pixels); }
 
 int ps_decode_set_library(const char* name, const char* path) {

@@ -7,6 +7,7 @@
 #include "core/range.h"
 #include "gpu/kernel.h"
 #include "gpu/libraries.h"
+#include "gpu/nvimgcodec.h"
 #include "gpu/operator.h"
 #include "penstock.h"
 
@@ -44,7 +45,9 @@ int ps_gpu_describe(int number, ps_gpu_info* info) {
 
 int ps_executor_decoder_stats(ps_executor* e, int64_t* rows, int max_rows) {
   static_assert(PS_DECODER_STATS == 2 * std::tuple_size_v<decltype(gpu::DecodeCounts::by)> + 2);
-  const auto& nodes = e->executor->plan().nodes;
+  const auto executor = e->use();
+  if (!executor) return 0;
+  const auto& nodes = executor->plan().nodes;
   for (int i = 0; i < std::min(int(nodes.size()), max_rows); i++) {
     int64_t* row = rows + i * PS_DECODER_STATS;
     std::fill_n(row, PS_DECODER_STATS, 0);
@@ -78,6 +81,10 @@ int ps_gpu_preallocate(int number, int64_t device_bytes, int64_t pinned_bytes) {
     d.pinned()->preallocate(size_t(pinned_bytes));
     return 0;
   });
+}
+
+int ps_gpu_check_image_codec() {
+  return guarded([] { gpu::nvimgcodec::check_library(); return 0; });
 }
 
 int ps_gpu_set_library(const char* name, const char* path) {

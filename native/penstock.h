@@ -2,7 +2,7 @@
  *
  * Functions that return int give a negative number where they fail; ps_error() then tells why, for the calling
  * thread. Handles are destroyed by the function of that name. Calls marked "waits" may block and are made without
- * the GIL; all others return at once.
+ * the GIL; all others return at once, and take no lock that is held while somebody waits for the GIL.
  */
 #ifndef PENSTOCK_H
 #define PENSTOCK_H
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 7
+#define PS_ABI_VERSION 9
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -74,19 +74,24 @@ typedef struct {
   int32_t num_cpus;
   const int32_t* cpus;           /* that threads are bound to, in turn */
   const char* name;              /* of the threads */
+  double read_timeout;           /* seconds in which a file must answer; 0: any number */
 } ps_options;
 /* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
- * there is one. Destroying waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
- * itself after a while, and the result is -1. */
-PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made);
-PS_API int ps_executor_destroy(ps_executor** made);
+ * there is one. Closing waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
+ * itself after a while, and the result is -1. It may come at any moment from any thread: calls that are under way, and all
+ * that follow, fail as stopped. Destroying closes, too; nobody may be in a call then. */
+PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made); /* waits */
+PS_API int ps_executor_close(ps_executor*); /* waits */
+PS_API int ps_executor_destroy(ps_executor** made); /* waits */
 /* What is given from outside for one value and one iteration (or several). Null: it failed. Samples that are not copied
  * must live as long as any batch that they are given to; on a GPU, where `release` of ps_gpu_borrow() tells, as long as
  * they are needed. Samples on the device are there when `stream` has got this far; a copy is put there, and waited for if
  * `wait`. */
-PS_API ps_fed* ps_fed_host(ps_executor*, const ps_tensor* samples, int n, int copy);
-PS_API ps_fed* ps_fed_device(ps_gpu_memory*, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait);
-PS_API ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n); /* from the host, copied */
+PS_API ps_fed* ps_fed_host(ps_executor*, const ps_tensor* samples, int n,
+                           int copy);                                      /* waits, if the plan has a GPU */
+PS_API ps_fed* ps_fed_device(ps_gpu_memory*, const ps_tensor* samples, int n, int copy, uint64_t stream,
+                             int wait);                                    /* waits */
+PS_API ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n); /* from the host, copied; waits */
 PS_API void ps_fed_destroy(ps_fed*);
 PS_API int ps_executor_feed(ps_executor*, int value, const ps_fed*); /* for the iteration scheduled next */
 PS_API int ps_executor_feed_integers(ps_executor*, int value, const int64_t*, int n); /* scalars, copied */
@@ -100,7 +105,7 @@ typedef struct {
 /* gpu_too: also until the GPU is done with it, in one call: each call of this kind may cost Python 5 ms to come back
  * from, where another thread keeps it busy. */
 PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
-PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far */
+PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far; -1: closed */
 PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
@@ -124,39 +129,40 @@ PS_API int64_t ps_executor_spans_lost(ps_executor*);
 /* Per node: ns as a stage of row pipelines, measured in some of the samples while recording. Returns how many nodes. */
 PS_API int ps_executor_stage_stats(ps_executor*, int64_t* ns, int max_rows);
 PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: there is none */
-PS_API int ps_executor_release_unused(ps_executor*);
+PS_API int ps_executor_release_unused(ps_executor*); /* waits */
 
 /* The sources of all GPU kernels so far, each a C string; returns how many there are. They live as long as the
  * executor's next call of this function. */
 PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sources);
 
-/* Decoding pictures: how many pixels one may have (0: as PENSTOCK_MAX_PIXELS says, or 2^29), for decoders that are made
- * from then on; and where a codec's library lies ("libtiff"), for where the system has none. */
-PS_API int64_t ps_decode_max_pixels(void);
+/* Decoding pictures: how many pixels one may have (2^29 if nobody says so), for decoders that are made from then on; and
+ * where a codec's library lies ("libtiff"), for where the system has none. */
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
 
 /* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
  * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is
  * written (Indexed in decode/jpeg/index_writer.h). There is no index before it is finished. Null: it failed. */
-PS_API ps_jpeg_index* ps_jpeg_index_create(const char* path);
-/* Both wait. */
-PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n, int32_t* became);
-PS_API int ps_jpeg_index_finish(ps_jpeg_index*);
-PS_API void ps_jpeg_index_destroy(ps_jpeg_index*);
+PS_API ps_jpeg_index* ps_jpeg_index_create(const char* path); /* waits */
+PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n,
+                             int32_t* became);                /* waits */
+PS_API int ps_jpeg_index_finish(ps_jpeg_index*);              /* waits */
+PS_API void ps_jpeg_index_destroy(ps_jpeg_index*);            /* waits */
 
 /* GPUs. */
-PS_API int ps_gpu_count(void);                       /* fails where there is no driver */
+PS_API int ps_gpu_count(void);                       /* fails where there is no driver; waits */
 typedef struct {
   int32_t arch, multiprocessors;                     /* 90: compute capability 9.0 */
   int64_t memory_held, memory_peak, pinned_held, pinned_peak; /* of this process's pools, in bytes */
   char name[256], bus[32];                           /* its PCI address, as in /sys/bus/pci/devices */
 } ps_gpu_info;
-PS_API int ps_gpu_describe(int device, ps_gpu_info*);
+PS_API int ps_gpu_describe(int device, ps_gpu_info*); /* waits */
 PS_API int ps_gpu_release_unused(int device); /* -1: of all that were used so far; waits */
-PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes);
+PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_bytes); /* waits */
 /* Where a library of CUDA's lies, such as "nvjpeg"; others are looked for where the system has them. */
 PS_API int ps_gpu_set_library(const char* name, const char* path);
+/* Fails where nvImageCodec is missing, or of a version that is not used. Loads it. */
+PS_API int ps_gpu_check_image_codec(void); /* waits */
 /* A digest of the headers of kernels that the library was built with. */
 PS_API const char* ps_gpu_headers(void);
 /* The compiler of kernels: called on native threads; answers by ps_gpu_compiled() before it returns. */
@@ -178,22 +184,24 @@ PS_API int ps_batch_output_device(const ps_batch*, int output); /* the GPU's num
  * lay them one behind the other. Streams are CUstream handles; 1 and 2 are CUDA's default streams. */
 PS_API ps_gpu_memory* ps_gpu_of_batch(const ps_batch*, int output);
 PS_API ps_gpu_memory* ps_gpu_join(ps_gpu_memory* const*, int n); /* n >= 1 on one device, as one */
-/* Another library's; `release(owner)` is called at its end, on any thread. Its contents are there when the work that
- * `stream` has now is done; null: now. */
-PS_API ps_gpu_memory* ps_gpu_borrow(int device, const uint64_t* stream, void (*release)(void*), void* owner);
+/* Another library's; `release(owner)` is called at its end, on any thread, which holds no lock then. Its contents are
+ * there when the work that `stream` has now is done; null: now. */
+PS_API ps_gpu_memory* ps_gpu_borrow(int device, const uint64_t* stream, void (*release)(void*),
+                                    void* owner); /* waits */
 PS_API ps_gpu_memory* ps_gpu_upload(int device, const ps_tensor* samples, int n, void** data); /* waits */
-PS_API ps_gpu_memory* ps_gpu_gather(ps_gpu_memory*, const ps_tensor* samples, int n, void** data);
+PS_API ps_gpu_memory* ps_gpu_gather(ps_gpu_memory*, const ps_tensor* samples, int n, void** data); /* waits */
 PS_API int ps_gpu_download(ps_gpu_memory*, const ps_tensor* samples, int n, void* to); /* to the host; waits */
-PS_API int ps_gpu_copy_out(ps_gpu_memory*, const ps_tensor* samples, int n, void* to, uint64_t stream, int wait);
+PS_API int ps_gpu_copy_out(ps_gpu_memory*, const ps_tensor* samples, int n, void* to, uint64_t stream,
+                           int wait);           /* waits */
 PS_API int ps_gpu_passed(const ps_gpu_memory*); /* whether the contents are there */
 PS_API int ps_gpu_wait(const ps_gpu_memory*);   /* for the contents; waits */
-PS_API int ps_gpu_order(const ps_gpu_memory*, uint64_t stream); /* the stream waits for the contents */
+PS_API int ps_gpu_order(const ps_gpu_memory*, uint64_t stream); /* what it does from now on finds the contents there */
 /* Whoever has the address may use it on any stream until ps_gpu_destroy(): it is used again only after all work that the
  * device has been given by then. */
 PS_API int ps_gpu_lend(ps_gpu_memory*);
 PS_API void ps_gpu_destroy(ps_gpu_memory*);
-PS_API int ps_gpu_copy_stream(int device, uint64_t* stream); /* that the copies go into */
-PS_API int ps_gpu_device_at(const void* data);               /* the number of the GPU that this address is on */
+PS_API int ps_gpu_copy_stream(int device, uint64_t* stream); /* that the copies go into; waits */
+PS_API int ps_gpu_device_at(const void* data);               /* the number of the GPU that this address is on; waits */
 
 /* A DLManagedTensor, or in DLPack 1.0's form a DLManagedTensorVersioned, which keeps (and lends) the memory until its
  * deleter is called, by any thread. Returns the name that its capsule must have. */

@@ -1,4 +1,4 @@
-"""Penstock loads, decodes and augments images, audio and video for deep learning.
+"""Penstock loads, decodes and augments pictures for deep learning.
 
 The API is that of NVIDIA DALI: `pipeline_def`, `fn`, `types`, and the iterators in `penstock.plugin`.
 """
@@ -15,7 +15,7 @@ from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy
 from penstock.pipeline_def import pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import backend, fn, math, ops, plugin, tensors
+    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, tensors
     from penstock.insight.profile import profile
 
 __version__ = "0.1.0"
@@ -25,6 +25,8 @@ __all__ = [
     "Pipeline",
     "StreamPolicy",
     "backend",
+    "backend_impl",
+    "data_node",
     "errors",
     "fn",
     "math",
@@ -37,7 +39,8 @@ __all__ = [
     "types",
 ]
 
-_LAZY = ("backend", "fn", "math", "ops", "plugin", "tensors")  # each costs time at import that not every user needs
+# Each costs time at import that not every user needs.
+_LAZY = ("backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "tensors")
 
 
 def __getattr__(name: str) -> Any:
@@ -46,3 +49,7 @@ def __getattr__(name: str) -> Any:
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -34,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(options.run(options))
 
 
+def _exit(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from penstock.insight.doctor import as_json, as_text, examine
 
@@ -51,11 +56,14 @@ def _index(options: argparse.Namespace) -> int:
     def show(report: Report) -> None:
         print(f"\r{report.seen} files", end="", file=sys.stderr, flush=True)
 
+    before = signal.signal(signal.SIGTERM, _exit)  # by an exception, so that an unfinished index is removed
     try:
         path, report = build_index(options.jpeg, options.output, show if terminal else None)
     except (PenstockError, OSError) as error:
         print(f"\n{error}" if terminal else error, file=sys.stderr)
         return 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
     if terminal:
         print(file=sys.stderr)
     for problem in report.unreadable[:10]:

@@ -22,24 +22,38 @@ def whole_number(name: str, value: object, least: int | None = None) -> int:
     return number
 
 
+def plain(value: Any) -> Any:
+    """A number as Python's own type has it: NumPy's scalars, and arrays and tensors of one element, are numbers, too.
+
+    Raises TypeError for what is no real number. That a string is none is on purpose: DALI's ``bool("False")`` is True,
+    and a number that comes as a string is one that a script forgot to convert.
+    """
+    if hasattr(value, "item"):
+        value = value.item()  # ValueError where there are several elements
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, (str, bytes, complex)):
+        raise TypeError
+    return operator.index(value) if hasattr(value, "__index__") else float(value)
+
+
 def _boolean(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_, int, np.integer)):
-        return bool(value)
-    raise TypeError
+    return bool(plain(value))
 
 
-def _integer(value: Any) -> int:
-    if isinstance(value, (float, np.floating)):
-        if value != int(value):
-            raise ValueError
-        return int(value)
-    return operator.index(value)
+def integer(value: Any) -> int:
+    """As a whole number: fractions are cut off, as in DALI.
+
+    Raises ValueError for not-a-number, OverflowError for infinity and what 64 bits do not hold.
+    """
+    number = int(plain(value))
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError
+    return number
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, (str, bytes)):
-        raise TypeError
-    return float(value)
+    return float(plain(value))
 
 
 def _string(value: Any) -> str:
@@ -74,7 +88,7 @@ def _list_of(item: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 # kind: (conversion, what it accepts in words)
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "boolean": (_boolean, "True or False"),
-    "integer": (_integer, "a whole number"),
+    "integer": (integer, "a whole number"),
     "number": (_number, "a number"),
     "string": (_string, "a string"),
     "path": (_path, "a path"),
@@ -82,7 +96,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "dtype": (lambda v: types.to_dali_type(v), "a type such as types.FLOAT"),
     "image_type": (lambda v: types.DALIImageType(v), "an image type such as types.RGB"),
     "interp_type": (lambda v: types.DALIInterpType(v), "an interpolation such as types.INTERP_LINEAR"),
-    "integers": (_list_of(_integer), "a whole number or a list of them"),
+    "integers": (_list_of(integer), "a whole number or a list of them"),
     "numbers": (_list_of(_number), "a number or a list of them"),
     "strings": (_list_of(_string), "a string or a list of them"),
     "paths": (_list_of(_path), "a path or a list of them"),

@@ -57,7 +57,8 @@ def set_max_decoded_pixels(pixels: int | None) -> None:
 
     A file of some bytes can claim any size, and memory for it is taken before the first pixel is there: what is larger
     is a DecodeError instead. Of pixels with more than 4 channels each 4 count as one. None goes back to the
-    environment's ``PENSTOCK_MAX_PIXELS``, or where that is not set to 2**29. Raises ArgumentError for less than 1.
+    environment's ``PENSTOCK_MAX_PIXELS`` (such as ``100M``), or where that is not set to 2**29. Raises ArgumentError
+    for less than 1.
 
     Example:
         >>> from penstock import backend
@@ -67,7 +68,7 @@ def set_max_decoded_pixels(pixels: int | None) -> None:
         >>> backend.set_max_decoded_pixels(None)
     """
     if pixels is None:
-        codecs.set_max_pixels(0)
+        codecs.set_max_pixels(None)
         return
     limit = whole_number("set_max_decoded_pixels: pixels", pixels, least=1)
     codecs.set_max_pixels(min(limit, 2**62))

@@ -156,7 +156,13 @@ _KINDS: dict[int, type[PenstockError]] = {
     9: DeviceError,
     10: LayoutError,
     11: AxisError,
+    12: ReadError,
 }
+
+
+def one_line(name: object) -> str:
+    """A file's name as errors and warnings show it: newlines and other control characters as escapes."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda c: c[0].encode("unicode_escape").decode(), str(name))
 
 
 def from_native(
@@ -168,12 +174,14 @@ def from_native(
     location: str | None = None,
 ) -> PenstockError:
     """The exception for a native failure, with all that is known about where it happened."""
+    if file:
+        message = message.replace(file, one_line(file))
     lines = [message]
     operator = operator.lstrip("_") if operator else None  # as Op.shown_name() has it
     if operator:
         lines[0] = f"{operator}: {message}"
     if file:
-        lines.append(f"  file: {file}")
+        lines.append(f"  file: {one_line(file)}")
     if sample is not None:
         lines.append(f"  sample: {sample} of the batch")
     if location:

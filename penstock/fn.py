@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock import _catalog
+from penstock import _catalog, _signatures
 from penstock.op import Op
 from penstock.ops import call, warn_of_deprecated
 
@@ -16,8 +16,9 @@ def _function(schema: type[Op], name: str) -> Callable[..., Any]:
         return call(schema, inputs, arguments)
 
     operator.__name__ = operator.__qualname__ = name.rpartition(".")[2]
-    operator.__module__ = __name__
+    operator.__module__ = ".".join([__name__, *name.split(".")[:-1]])
     operator.__doc__ = _catalog.documentation(schema)
+    operator.__signature__ = _signatures.of_function(schema)  # type: ignore[attr-defined]
     operator.schema = schema  # type: ignore[attr-defined]
     return operator
 

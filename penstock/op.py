@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from penstock import _values
+from penstock import _values, types
 from penstock._suggest import suggestion
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError, UnknownArgumentError
 
@@ -143,6 +143,11 @@ class Op:
         """Whether a call returns a list of nodes."""
         return self.num_outputs() != 1
 
+    @classmethod
+    def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """The arguments of several nodes that the call of an object of `ops` makes; None: it makes one."""
+        return None
+
     def kernel_arguments(self) -> dict[str, Any]:
         """Name to constant, as the kernel's Spec gets them; None is left out."""
         return {
@@ -228,6 +233,12 @@ def op(
 # What every operator takes besides its own arguments.
 COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
 
+
+def is_common(cls: type[Op], name: str) -> bool:
+    """Whether the argument is one that every operator takes: ``seed``, too, where it changes nothing."""
+    return name in COMMON or (name == "seed" and name not in cls.arguments)
+
+
 IsNode = Callable[[Any], bool]
 
 
@@ -249,7 +260,7 @@ def check_given(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> tuple[
         argument = cls.arguments.get(name)
         if argument is None:
             raise _unknown(cls, name)
-        if value is None:
+        if value is None or _leaves_type_open(argument, value):
             continue
         if is_node(value):
             if value.device != "cpu":
@@ -264,6 +275,17 @@ def check_given(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> tuple[
     return values, tensors
 
 
+def _leaves_type_open(argument: Argument, value: Any) -> bool:
+    """NO_TYPE, for an argument that is not needed, says that it is not given: so scripts write out DALI's default."""
+    return (
+        argument.kind == "dtype"
+        and argument.default is None
+        and not argument.required
+        and isinstance(value, int)
+        and value == types.NO_TYPE
+    )
+
+
 def _unknown(cls: type[Op], name: str) -> UnknownArgumentError:
     hint = suggestion(name, [*cls.arguments, *COMMON], {a.name: a.aka for a in cls.arguments.values()})
     known = f"It has: {', '.join(sorted(cls.arguments))}" if cls.arguments else "It has none of its own"
@@ -275,7 +297,7 @@ def _converted(cls: type[Op], argument: Argument, value: Any, is_node: IsNode) -
         converted = _values.convert(argument.kind, value)
     except (TypeError, ValueError, OverflowError) as e:
         expected = _values.describe(argument.kind) + (", or a node with one value per sample" * argument.per_sample)
-        hint = ""
+        hint = "; it is too large" if isinstance(e, OverflowError) else ""
         if isinstance(value, (list, tuple)) and any(map(is_node, value)):
             hint = "; fn.stack makes one node of several" if argument.per_sample else "; it must be constant"
         wrong = ArgumentRangeError if isinstance(e, OverflowError) else ArgumentTypeError

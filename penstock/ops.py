@@ -7,31 +7,49 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from penstock import _catalog
+from penstock import _catalog, _signatures
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import ConstantOp, as_node
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import COMMON, Op, check_arguments, check_given, registry
+from penstock.op import Op, check_arguments, check_given, is_common, registry
 
 
 class Operator:
-    """An operator with its constant arguments; calling it makes a node."""
+    """An operator with its constant arguments; calling it makes a node.
+
+    The call's arguments override the constructor's; None overrides nothing.
+    """
 
     schema: ClassVar[type[Op]]
     old_name: ClassVar[str | None] = None  # of a class that is deprecated
+    __signature__ = _signatures.ClassAndObject()
 
     def __init__(self, *positional: Any, device: str | None = None, **arguments: Any):
         with Blame(self.schema.name):
             self._device = device
             self._arguments = {**_named(self.schema, positional), **arguments}
-            check_given(self.schema, {k: v for k, v in self._arguments.items() if k not in COMMON}, _is_node)
+            own = {k: v for k, v in self._arguments.items() if not is_common(self.schema, k)}
+            check_given(self.schema, own, _is_node)
         warn_of_deprecated(self.schema, arguments)
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
         """A data node, or a list of them where the operator has several outputs."""
         warn_of_deprecated(self.schema, arguments, self.old_name)
-        return call(self.schema, inputs, {"device": self._device, **self._arguments, **arguments})
+        given = {name: value for name, value in arguments.items() if value is not None}
+        given = {"device": self._device, **self._arguments, **given}
+        parts = self.schema.parts(given)
+        return call(self.schema, inputs, given) if parts is None else [call(self.schema, (), part) for part in parts]
+
+    @property
+    def device(self) -> str:
+        """Where it runs: the constructor's argument, or where that is None, what it begins with."""
+        return self._device or self.schema.devices[0]
+
+    @property
+    def preserve(self) -> bool:
+        """Whether its nodes are kept even if no output needs them: the constructor's argument."""
+        return bool(self._arguments.get("preserve"))
 
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())
@@ -40,6 +58,8 @@ class Operator:
 
 def warn_of_deprecated(schema: type[Op], arguments: dict[str, Any], old_name: str | None = None) -> None:
     """Warns of arguments that are deprecated, and of the operator if it was called by ``old_name``."""
+    if arguments.get("seed") is not None and "seed" not in schema.arguments:
+        warn(f"{schema.name}: seed is deprecated: leave it out, this operator draws no random numbers")
     if old_name is not None:
         warn(f"{old_name} is deprecated: {schema.deprecated or f'use fn.{schema.name}'}")
     for name in arguments:
@@ -49,7 +69,7 @@ def warn_of_deprecated(schema: type[Op], arguments: dict[str, Any], old_name: st
 
 
 def call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    """Makes the node, or one node per input set where an input is a list of nodes."""
+    """Makes the node, or one node per input set where an input is a list of several nodes."""
     with Blame(schema.name):
         return _call(schema, inputs, arguments)
 
@@ -64,6 +84,8 @@ def _call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
         raise ArgumentError(f"{schema.name}: the lists of inputs have different lengths: {sorted(sets)}")
     rows = [tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs) for k in range(sets.pop())]
     results = [_node(schema, row, arguments) for row in rows]
+    if len(results) == 1:
+        return results[0]
     return [list(r) for r in zip(*results, strict=True)] if isinstance(results[0], list) else results
 
 
@@ -76,7 +98,8 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    common = {k: arguments.pop(k) for k in COMMON if k in (arguments := dict(arguments))}
+    common = {k: v for k, v in arguments.items() if is_common(schema, k)}
+    arguments = {k: v for k, v in arguments.items() if k not in common}
     name = common.get("name")
     if not (name is None or isinstance(name, str)):
         raise ArgumentTypeError(f"{schema.name}: name={name!r}: expected a string")
@@ -101,7 +124,7 @@ def _is_node(value: Any) -> bool:
 def _input(schema: type[Op], index: int, value: Any) -> DataNode:
     try:
         return as_node(value)
-    except (TypeError, ValueError) as e:
+    except (TypeError, ValueError, OverflowError) as e:
         hint = "; reshape lists of nodes into one list, or use fn.stack" if isinstance(value, (list, tuple)) else ""
         raise ArgumentTypeError(
             f"{schema.name}: input {index} is {value!r}: expected a node, a number or an array of numbers{hint}"

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from penstock import _settings, types
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import DataNode, Scope
 from penstock.optimize.explain import explain
 from penstock.optimize.passes import optimize
-from penstock.optimize.plan import Where
-from penstock.pipeline_def import pipeline_def
+from penstock.optimize.plan import Plan, Where
+from penstock.pipeline_def import do_not_convert, pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
 from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
-from penstock.run.checks import OutputCheck, check_names, output_node
+from penstock.run.checks import OutputCheck, check_names, check_scope, output_node, warn_of_unused
 from penstock.run.dot import write_dot
 from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
 from penstock.run.runner import Runner
 from penstock.run.serialize import Serializable
-from penstock.run.statistics import executor_statistics
+from penstock.run.statistics import statistics
+from penstock.run.turn import Turn, in_turn
+from penstock.run.ways import Ways
 from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.types import PipelineAPIType
 
-__all__ = ["OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "pipeline_def"]
 
 
 class Pipeline(Serializable):
@@ -48,7 +52,7 @@ class Pipeline(Serializable):
             say ``LOCAL_RANK`` and ``LOCAL_WORLD_SIZE``, as under torchrun, and pipelines of one process take different
             ones as long as there are enough. ``DALI_AFFINITY_MASK``, such as ``3,5,6``, names them instead.
         default_cuda_stream_priority: of the pipeline's CUDA streams; a lower number is more urgent, and 0 the least.
-        enable_memory_stats: `executor_statistics` also tells of the GPU's memory.
+        enable_memory_stats: `statistics` also tells of the GPU's memory.
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.
@@ -97,8 +101,11 @@ class Pipeline(Serializable):
         self._options = Options.checked({k: v for k, v in locals().items() if k not in ("self", "__class__")})
         self._check = OutputCheck(output_dtype, output_ndim, output_layout)
         self._outputs: list[DataNode] | None = None
+        self._plan: Plan | None = None
+        self._turn = Turn()
         self._runner: Runner | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
+        self._ways = Ways()
 
     # The definition.
 
@@ -108,7 +115,7 @@ class Pipeline(Serializable):
 
     def set_outputs(self, *outputs: Any) -> None:
         """Says what the pipeline hands out: nodes, or constants."""
-        if self._runner:
+        if self._plan:
             raise GraphError("the pipeline is built already: its outputs can't change any more")
         with self:
             self._outputs = [output_node(o, i) for i, o in enumerate(outputs)]
@@ -137,14 +144,37 @@ class Pipeline(Serializable):
         pipeline.__exit__()
 
     def build(self) -> None:
-        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet."""
+        """Defines, optimizes and starts the pipeline. `run` does it where that has not happened yet.
+
+        With a reader of ``lazy_init=True`` it is started, and files are listed, when something is asked of it.
+        """
+        if not self._runner:
+            self._build()
+
+    @in_turn
+    def _build(self, now: bool = False) -> None:
+        if now or not any(getattr(node.op, "lazy_init", False) for node in self._planned().nodes):
+            self._prepared()
+
+    def _prepared(self) -> Runner:
+        """What runs; built by who has the turn, where that has not happened yet."""
         if self._runner:
-            return
+            return self._runner
+        runner = self._runner = Runner(self._planned(), self._options, self._turn)  # at the end: Ctrl-C may come before
+        return runner
+
+    def _planned(self) -> Plan:
+        if self._plan is not None:
+            return self._plan
         self._options.sizes()
+        _settings.check()
         outputs = self._defined()
+        self._check.lengths(len(outputs))
         check_names(self.nodes)
-        plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
-        self._runner = Runner(plan, self._options)  # at the end: Ctrl-C may come before
+        check_scope(outputs, self._key)
+        plan = self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        warn_of_unused(plan)
+        return plan
 
     def _defined(self) -> list[DataNode]:
         """The outputs, after `define_graph` where they are not known yet."""
@@ -162,20 +192,25 @@ class Pipeline(Serializable):
 
     # Running.
 
+    @in_turn
     def run(self, cuda_stream: Any = None, /, **inputs: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """The next batch: one list of tensors per output. It is the caller's: no later run overwrites it.
 
         ``run(name=batch)`` feeds a batch to the external source of this name first, as `feed_input` does. Raises what
         operators and sources raise; StopIteration when a source has ended and all batches before it are handed out.
+
+        Several threads may call it: each batch goes to one of them, and with ``name=batch`` to the one that fed it, if
+        all feed so.
         """
-        self.release_outputs()
-        runner = self._built()
-        if inputs:
-            runner.inputs.check_complete(inputs)
-            for name, batch in inputs.items():
-                self.feed_input(name, batch)
-        runner.fill(self.iter_setup)
-        return self.outputs(cuda_stream)
+        with self.using(PipelineAPIType.BASIC):
+            self._shared = None
+            runner = self._prepared()
+            if inputs:
+                runner.check_complete(inputs)
+                for name, batch in inputs.items():
+                    runner.inputs.feed(name, batch, None, None)
+            runner.fill(self.iter_setup)
+            return self._share(cuda_stream)
 
     def feed_input(
         self, data_node: str | DataNode, data: Any, layout: str | None = None, cuda_stream: Any = None,
@@ -209,21 +244,28 @@ class Pipeline(Serializable):
     def iter_setup(self) -> None:
         """Called before each iteration is scheduled: subclasses may call `feed_input`, or raise StopIteration."""
 
+    @in_turn
     def schedule_run(self) -> None:
         """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
-        runner = self._built()
-        if runner.executor.pending() == 0 and self._shared is None:
-            runner.fill(self.iter_setup)
-        else:
-            runner.schedule(self.iter_setup)
+        runner = self._prepared()
+        with self.using(PipelineAPIType.SCHEDULED):
+            if runner.executor.pending() == 0 and self._shared is None:
+                runner.fill(self.iter_setup)
+            else:
+                runner.schedule(self.iter_setup)
 
+    @in_turn
     def share_outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest batch that was scheduled, and hands it out. Raises StopIteration as `run` does.
 
         ``cuda_stream``: a CUDA stream (a handle, or a stream of PyTorch's, CuPy's ...) for which outputs on the GPU
         will be ready, without waiting for the GPU here.
         """
-        outputs = self._built().take(gpu_too=cuda_stream is None)
+        with self.using(PipelineAPIType.SCHEDULED):
+            return self._share(cuda_stream)
+
+    def _share(self, cuda_stream: Any) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        outputs = self._prepared().take(gpu_too=cuda_stream is None)
         self._check(outputs)
         for output in outputs:
             if isinstance(output, TensorListGPU):
@@ -233,47 +275,54 @@ class Pipeline(Serializable):
 
     def release_outputs(self) -> None:
         """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
-        self._shared = None
+        with self.using(PipelineAPIType.SCHEDULED):
+            self._shared = None
 
+    @in_turn
     def outputs(self, cuda_stream: Any = None) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Lets go of the last outputs, waits for the next ones and hands them out."""
-        self.release_outputs()
-        return self.share_outputs(cuda_stream)
+        with self.using(PipelineAPIType.SCHEDULED):
+            self._shared = None
+            return self._share(cuda_stream)
 
     def empty(self) -> bool:
         """Whether no batch is scheduled."""
         return self._runner is None or self._runner.executor.pending() == 0
 
+    @in_turn
     def reset(self) -> None:
         """Throws away what was prepared ahead; the next batch follows the last one that was handed out.
 
         After StopIteration, sources begin their next epoch: callables that take an argument are asked for iteration 0
         again, ``cycle="raise"`` begins anew, others go on. What sources gave ahead is not lost.
         """
-        self.release_outputs()
+        self._shared = None
         if self._runner:
             self._runner.reset()
 
+    @in_turn
     def start_epoch(self, epoch: int) -> None:
         """Throws away what was prepared ahead; the next batch begins with the first samples of that epoch.
 
         External sources that can begin anew (see `reset`) do.
         """
-        self.release_outputs()
-        self._built().start_epoch(epoch)
+        self._shared = None
+        self._prepared().start_epoch(epoch)
 
+    @in_turn
     def set_last_batch(self, reader: str, last_batch: str) -> None:
         """Sets what becomes of the last batch of an epoch, see `penstock.read.order.EpochOrder.last_batch`.
 
         Concerns the reader of this name, and all that read as many samples as it.
         """
-        self.release_outputs()
-        self._built().set_last_batch(reader, last_batch)
+        self._shared = None
+        self._prepared().set_last_batch(reader, last_batch)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
 
-        A short JSON text. Where ``filename`` is given, it is written there, too.
+        A short JSON text. Where ``filename`` is given, it is written there, too. Any thread may ask for it at any
+        moment, and so may a signal handler, whatever it interrupts.
         """
         text = self._built().checkpoint()
         if filename is not None:
@@ -287,8 +336,13 @@ class Pipeline(Serializable):
         return self._options.given["checkpoint"] is not None
 
     def close(self) -> None:
-        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too."""
+        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too.
+
+        Any thread may call it at any moment, and so may a signal handler: a call that is under way, or was interrupted,
+        then raises StoppedError or GraphError.
+        """
         self._shared = None
+        self._ways.checked = False  # whatever it is asked now, it is closed
         if self._runner:
             self._runner.close()
 
@@ -314,9 +368,10 @@ class Pipeline(Serializable):
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""
         return any(node.op.on_error == "skip" for node in self._built().plan.nodes)
 
+    @in_turn
     def wait(self) -> None:
         """Waits for the oldest batch that was scheduled, or for its failure, which `share_outputs` raises."""
-        self._built().executor.wait()
+        self._prepared().executor.wait()
 
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
@@ -330,11 +385,11 @@ class Pipeline(Serializable):
         text = explain(runner.plan, decoders.notes(runner.executor))
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
-        if not runner.executor.kernels():
-            runner.fill(self.iter_setup)
-            if runner.executor.pending():
-                runner.executor.wait()
-        return "\n\n".join([text, *runner.executor.kernels()])
+        return "\n\n".join([text, *self._explain()])
+
+    @in_turn
+    def _explain(self) -> list[str]:
+        return self._prepared().kernels(self.iter_setup)
 
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
@@ -343,12 +398,37 @@ class Pipeline(Serializable):
         """
         return list(self._built().executor.broken.samples)
 
-    def executor_statistics(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """Where the time went, by operator and thread, and the memory held; see `penstock.run.statistics`."""
-        return executor_statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+        return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+
+        (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
+        that are fused have no outputs in memory, and all share one pool.)
+        """
+        return {}
+
+    def output_dtype(self) -> list[types.DALIDataType | None]:
+        """The constructor's ``output_dtype``, for each output; None: any."""
+        return self._check.of_each("output_dtype", self.num_outputs)
+
+    def output_ndim(self) -> list[int | None]:
+        """The constructor's ``output_ndim``, for each output; None: any."""
+        return self._check.of_each("output_ndim", self.num_outputs)
+
+    def output_layout(self) -> list[str | None]:
+        """The constructor's ``output_layout``, for each output; None: any."""
+        return self._check.of_each("output_layout", self.num_outputs)
 
     def enable_api_check(self, enable: bool) -> None:
-        """Without effect: `run`, iterators and `schedule_run` with `share_outputs` may be mixed."""
+        """Whether a GraphError says that the pipeline is run in two ways: by `run`, `schedule_run`, an iterator."""
+        self._ways.checked = bool(enable)
+
+    def using(self, way: PipelineAPIType) -> Ways:
+        """For a ``with`` block that runs the pipeline in one of the ways that must not be mixed."""
+        return self._ways.using(way)
 
     def start_py_workers(self) -> None:
         """Without effect: there are no worker processes to start before CUDA is used."""
@@ -379,12 +459,11 @@ class Pipeline(Serializable):
     @property
     def num_outputs(self) -> int:
         """How many outputs there are; defines the pipeline where that has not happened yet."""
-        self.build()
-        assert self._outputs is not None
-        return len(self._outputs)
+        return len(self._defined())
 
     def _built(self) -> Runner:
-        self.build()
+        if not self._runner:
+            self._build(now=True)
         assert self._runner is not None
         return self._runner
 
@@ -393,7 +472,8 @@ class Pipeline(Serializable):
         return self
 
     def __repr__(self) -> str:
-        state = "built" if self._runner else "not built"
+        closed = self._runner is not None and self._runner.executor.closed
+        state = "closed" if closed else "built" if self._plan else "not built"
         return f"<Pipeline of batch_size={self._options.batch_size}, num_threads={self._options.num_threads}, {state}>"
 
     # The constructor's arguments, as attributes.
@@ -402,3 +482,6 @@ class Pipeline(Serializable):
         if name.startswith("_"):
             raise AttributeError(name)
         return self._options.attribute(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *Options.attributes()})

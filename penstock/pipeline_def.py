@@ -4,27 +4,73 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
-from penstock.errors import ArgumentError
-from penstock.graph.blame import Blame
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.blame import Blame, warn
+from penstock.graph.location import caller
+from penstock.graph.node import DataNode
 from penstock.run.arguments import PIPELINE_AKA, unknown
 from penstock.run.options import Options
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from penstock.pipeline import Pipeline
+    from penstock.run.arguments import PipelineArguments
+
+_Own = ParamSpec("_Own")
+_Given = ParamSpec("_Given")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+class PipelineFactory(Protocol[_Own]):
+    """What `pipeline_def` makes: takes the function's own arguments, and those of `Pipeline` by keyword.
+
+    Type checkers see keywords that neither has in calls that give those of one of them. There is no way to write "these
+    keywords and those", so where the most usual of `Pipeline`'s come along, the others are checked when the call is
+    made; and so are positional ones.
+    """
+
+    __name__: str
+
+    @overload
+    def __call__(self, *args: _Own.args, **kwargs: _Own.kwargs) -> Pipeline: ...
+    @overload
+    def __call__(self, *args: Any, **pipeline_kwargs: Unpack[PipelineArguments]) -> Pipeline: ...
+    @overload
+    def __call__(self, *args: Any, batch_size: int | None, **kwargs: Any) -> Pipeline: ...
+    @overload
+    def __call__(self, *args: Any, num_threads: int | None, **kwargs: Any) -> Pipeline: ...
+    @overload
+    def __call__(self, *args: Any, device_id: int | None, **kwargs: Any) -> Pipeline: ...
+    @overload
+    def __call__(self, *args: Any, seed: int | None, **kwargs: Any) -> Pipeline: ...
+
+
+@overload
+def pipeline_def(
+    fn: Callable[_Given, Any], *, enable_conditionals: bool = ..., **pipeline_kwargs: Unpack[PipelineArguments]
+) -> PipelineFactory[_Given]: ...
+@overload
+def pipeline_def(
+    fn: None = None, *, enable_conditionals: bool = ..., **pipeline_kwargs: Unpack[PipelineArguments]
+) -> Callable[[Callable[_Given, Any]], PipelineFactory[_Given]]: ...
 def pipeline_def(
     fn: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
-) -> Callable[..., Any]:
+) -> Any:
     """Makes a function that defines a graph into one that makes pipelines.
 
     The function's own arguments come first; keyword arguments that `Pipeline` knows go to the pipeline, and override
-    those given to the decorator.
+    those given to the decorator. One that the function has, too, is the function's (with a warning): the decorator sets
+    the pipeline's then.
 
-    Errors: UnknownArgumentError for keyword arguments that neither the function nor `Pipeline` has.
+    The function returns a node, a tuple or list of nodes, or constants: numbers, arrays, or a list of numbers, which is
+    one output.
+
+    Errors, of the call: UnknownArgumentError for keyword arguments that neither the function nor `Pipeline` has,
+    ArgumentTypeError for a function that takes any (``**kwargs``), and for outputs of other types.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
@@ -39,21 +85,19 @@ def pipeline_def(
             "pipeline_def: enable_conditionals=True: `if` on nodes is not supported; "
             "use arithmetic, such as `flag * a + (1 - flag) * b`"
         )
-    if pipeline_kwargs:
-        _check_names("pipeline_def", pipeline_kwargs, [])
+    decorated_at = caller()
     from penstock.pipeline import Pipeline  # whose module offers this function, too
 
     def decorate(define: Callable[..., Any]) -> Callable[..., Pipeline]:
         @functools.wraps(define)
         def make(*args: Any, **kwargs: Any) -> Pipeline:
-            own = {k: kwargs.pop(k) for k in list(kwargs) if k in Options.names()}
-            parameters = inspect.signature(define).parameters
-            if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-                _check_names(getattr(define, "__name__", "the function"), kwargs, parameters)
-            pipe = Pipeline(**{**pipeline_kwargs, **own})
+            with Blame("pipeline_def", decorated_at, what="called"):
+                unknown("pipeline_def", pipeline_kwargs, sorted(Options.names()), PIPELINE_AKA)
+            own, others = _divided(define, kwargs)
+            pipe = Pipeline(**{**pipeline_kwargs, **others})
             with pipe:
-                outputs = define(*args, **kwargs)
-            pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
+                outputs = define(*args, **own)
+            pipe.set_outputs(*_listed(outputs))
             return pipe
 
         make._is_pipeline_def = True  # type: ignore[attr-defined]
@@ -62,6 +106,33 @@ def pipeline_def(
     return decorate(fn) if fn is not None else decorate
 
 
-def _check_names(function: str, given: Iterable[str], own: Iterable[str]) -> None:
-    with Blame(function, what="called"):
-        unknown(function, given, [*own, *sorted(Options.names())], PIPELINE_AKA)
+def do_not_convert(func: _Function | None = None) -> _Function:
+    """Marks a function as one whose ``if`` and ``for`` are Python's own, also where a pipeline's definition calls it.
+
+    They are so in all functions here, whether marked or not: scripts for DALI's conditionals say so of some.
+    """
+    return do_not_convert if func is None else func  # type: ignore[return-value]
+
+
+def _divided(define: Callable[..., Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Keyword arguments of a call: those of the function, and those of the pipeline."""
+    name = getattr(define, "__name__", "the function")
+    parameters = inspect.signature(define).parameters.values()
+    with Blame(name, what="called"):
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise ArgumentTypeError(
+                f"{name} takes any keyword (**): misspelt arguments of the pipeline would be lost in it; "
+                "name each argument of a pipeline's definition"
+            )
+        known = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        unknown(name, given, [*known, *sorted(Options.names())], PIPELINE_AKA)
+    for shadowed in known & Options.names() & set(given):
+        warn(f"{name}: {shadowed}={given[shadowed]!r} goes to {name}, not to Pipeline, which has it too", UserWarning)
+    own = {k: v for k, v in given.items() if k in known}
+    return own, {k: v for k, v in given.items() if k not in known}
+
+
+def _listed(outputs: Any) -> tuple[Any, ...]:
+    """What a definition returned, as the outputs: a list of numbers is one."""
+    many = isinstance(outputs, tuple) or (isinstance(outputs, list) and any(isinstance(o, DataNode) for o in outputs))
+    return tuple(outputs) if many else (outputs,)

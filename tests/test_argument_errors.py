@@ -253,7 +253,7 @@ def test_unknown_arguments_of_pipelines(wrong: str, right: str) -> None:
         return fn.random.uniform()
 
     def decorated(**arguments: Any) -> Any:
-        return pipeline_def(**arguments)(lambda: 1)
+        return pipeline_def(**arguments)(lambda: 1)()
 
     for name, use in {
         "Pipeline": lambda **k: Pipeline(4, **k),
@@ -276,12 +276,6 @@ def test_arguments_of_the_function_are_suggested_too() -> None:
         UnknownArgumentError, match=r"define has no argument 'image_foldr'\. Did you mean 'image_folder'"
     ):
         define(image_foldr="photos")
-
-    @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-    def anything(**others: Any) -> Any:
-        return fn.constant(idata=list(others.values()))
-
-    assert anything(batchsize=5).run()[0].at(0).tolist() == [5]
 
 
 def test_wrong_values_of_pipelines_name_the_line() -> None:

@@ -114,8 +114,34 @@ def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "outer" / "cpu.max").write_text("150000 100000\n")
     (inner / "cpu.max").write_text("max 100000\n")
     (inner / "memory.max").write_text("1073741824\n")
+    own = tmp_path / "own"
+    own.write_text("0::/outer/inner\n")
     monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(machine, "_cgroup_folders", lambda: [inner, inner.parent])
+    monkeypatch.setattr(machine, "_OWN", own)
     assert machine.processor_quota() == 1.5
     assert machine.memory_limit() == 1 << 30
     assert machine.usable_processors() == min(1.5, len(os.sched_getaffinity(0)))
+
+
+def test_limits_of_version_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of this process's group and of the groups above it; in a container, what the root shows."""
+    for path, text in {
+        "memory/outer/inner/memory.limit_in_bytes": "629145600",
+        "memory/outer/memory.limit_in_bytes": "314572800",
+        "memory/memory.limit_in_bytes": "9223372036854771712",
+        "cpu/outer/inner/cpu.cfs_quota_us": "-1",
+        "cpu/outer/inner/cpu.cfs_period_us": "100000",
+        "cpu/cpu.cfs_quota_us": "250000",
+        "cpu/cpu.cfs_period_us": "100000",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text + "\n")
+    own = tmp_path / "own"
+    own.write_text("5:memory:/outer/inner\n3:cpu,cpuacct:/outer/inner\n1:name=systemd:/x\n")
+    monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(machine, "_OWN", own)
+    assert machine.memory_limit() == 300 << 20
+    assert machine.processor_quota() == 2.5
+    own.write_text("5:memory:/of/the/host\n")  # as in a container
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("1073741824\n")
+    assert machine.memory_limit() == 1 << 30

@@ -14,6 +14,7 @@ import pytest
 
 from penstock import fn, types
 from penstock.errors import OperatorError, OutOfMemoryError, PenstockError, ReadError
+from penstock.run.inputs import Ready
 from tests.small import made, slow, ten_files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,10 +63,10 @@ def test_memory_is_used_again_once_nobody_holds_it() -> None:
     pipe = made(lambda: fn.random.uniform(shape=[100_000]))
     for _ in range(5):
         pipe.run()
-    peak = pipe.executor_statistics()["memory"]["peak"]
+    peak = pipe.statistics()["memory"]["peak"]
     for _ in range(30):
         pipe.run()
-    assert pipe.executor_statistics()["memory"]["peak"] <= peak * 1.3
+    assert pipe.statistics()["memory"]["peak"] <= peak * 1.3
 
 
 def test_slow_consumers_do_not_pile_up_batches() -> None:
@@ -73,7 +74,7 @@ def test_slow_consumers_do_not_pile_up_batches() -> None:
     for _ in range(4):
         pipe.run()
         time.sleep(0.1)
-    assert pipe.executor_statistics()["memory"]["peak"] < 6 * 4.2e6
+    assert pipe.statistics()["memory"]["peak"] < 6 * 4.2e6
 
 
 def test_samples_are_the_same_for_all_threads_and_batches(files: list[str]) -> None:
@@ -240,7 +241,7 @@ def test_iterations_may_differ_in_size(files: list[str]) -> None:
     engine = pipe._built().executor
     sizes = [3, 1, 4, 2]
     for size in sizes:
-        engine.schedule(size)
+        engine.schedule(Ready((), size))
     batches = [engine.take() for _ in sizes]
     assert [len(output) for batch in batches for output in batch] == [n for size in sizes for n in [size] * 3]
     labels = [int(batch[1].at(i)[0]) for batch in batches for i in range(len(batch[1]))]

@@ -272,7 +272,7 @@ def test_no_memory_grows_over_many_epochs(photographs: Path) -> None:
             for _ in range(2):
                 pipe.run()
             if epoch % 40 == 39:
-                held = pipe.executor_statistics()["memory"]["held"]  # varies by a batch, as threads happen to meet
+                held = pipe.statistics()["memory"]["held"]  # varies by a batch, as threads happen to meet
                 assert held < 8 * sum(b.nbytes for b in map(pipe.run()[0].at, range(8))), held
                 sizes.append(resident() - held)
         print(len(os.listdir("/proc/self/fd")))

@@ -105,10 +105,10 @@ def test_only_gpu_size_batches_are_in_the_gpus_memory(software_gpu: dict[str, st
         prefetch_queue_depth={"cpu_size": 4, "gpu_size": 1},
     )  # fmt: skip
     backend.ReleaseUnusedMemory()
-    before = pipe.executor_statistics()["memory"]["device"]["held"]
+    before = pipe.statistics()["memory"]["device"]["held"]
     for _ in range(6):
         pipe.run()
-    held = pipe.executor_statistics()["memory"]["device"]["held"] - before
+    held = pipe.statistics()["memory"]["device"]["held"] - before
     assert 4_000_000 <= held < 3 * 4_200_000  # one ahead, one at the consumer's
 
 
@@ -167,14 +167,14 @@ def test_memory_statistics(software_gpu: dict[str, str]) -> None:
 
     pipe = made(define, device_id=0, enable_memory_stats=True)
     kept = pipe.run()
-    memory = pipe.executor_statistics()["memory"]
+    memory = pipe.statistics()["memory"]
     assert memory["device_id"] == 0
     for pool in ("device", "pinned"):
         assert 400_000 <= memory[pool]["held"] <= memory[pool]["peak"]
     assert len(kept[0]) == 4
     for plain in (made(define, device_id=0), made(picture, device_id=0, enable_memory_stats=True)):
         plain.run()
-        assert set(plain.executor_statistics()["memory"]) == {"held", "peak"}
+        assert set(plain.statistics()["memory"]) == {"held", "peak"}
 
 
 def test_sizes_to_preallocate_are_checked(software_gpu: dict[str, str]) -> None:

@@ -65,10 +65,10 @@ def test_nodes_have_no_values_while_the_pipeline_is_defined() -> None:
     assert node in {node}
 
 
-@pytest.mark.parametrize("wrong", [None, "text", [1, 2], {"a": 1}])
+@pytest.mark.parametrize("wrong", [None, "text", [[1, 2]], {"a": 1}])
 def test_outputs_must_be_nodes(wrong: Any) -> None:
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
-    with pytest.raises(ArgumentTypeError, match=r"output 1 of the pipeline is .*: expected a node"):
+    with pytest.raises(ArgumentTypeError, match=r"output 1 of the pipeline is .*: (expected a node|a list inside)"):
         pipe.set_outputs(1, wrong)
 
 
@@ -137,3 +137,25 @@ def test_lists_of_inputs_have_one_length() -> None:
     a, b = fn.random.uniform(), fn.random.uniform()
     with pytest.raises(ArgumentError, match=r"different lengths: \[1, 2\]"):
         fn.cast_like([a, b], [a])
+
+
+def test_nodes_of_another_pipeline_are_refused() -> None:
+    first, second = (Pipeline(batch_size=1, num_threads=1, device_id=None) for _ in range(2))
+    with first:
+        theirs = fn.external_source(source=[np.int32([1])], batch=False, name="theirs") + 1
+        first.set_outputs(theirs)
+    with second:
+        own = fn.external_source(source=[np.int32([10])], batch=False)
+        second.set_outputs(theirs + own)
+    with pytest.raises(RuntimeError, match=r"belongs to another pipeline(.|\n)*made at .*test_graph"):
+        second.build()
+    assert first.run()[0].as_array().tolist() == [[2]]
+
+
+def test_nodes_made_outside_of_pipelines_are_everybodys() -> None:
+    shared = types.Constant(np.float32([1, 2]))
+    for add in (1, 2):
+        pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+        with pipe:
+            pipe.set_outputs(shared + add)
+        assert pipe.run()[0].at(0).tolist() == [1 + add, 2 + add]

@@ -235,11 +235,11 @@ def test_reader_meta_is_dalis(ten: list[str]) -> None:
     assert own.epoch_size("Reader") == theirs.epoch_size("Reader")
 
 
-def test_executor_statistics(ten: list[str]) -> None:
+def test_statistics(ten: list[str]) -> None:
     pipe = made(lambda: (numbers(ten), fn.random.normal(shape=[1000], name="Noise")), prefetch_queue_depth=1)
     for _ in range(3):
         pipe.run()
-    found = pipe.executor_statistics()
+    found = pipe.statistics()
     assert found["operators"]["Noise"]["operator"] == "random.normal"
     assert found["operators"]["Noise"]["samples"] == 12
     assert found["operators"]["Noise"]["run_s"] > 0

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import penstock
 from penstock import Pipeline, fn, types
 from penstock.errors import (
     ArgumentError,
@@ -194,8 +195,54 @@ def test_outputs_are_checked() -> None:
     ):
         with pytest.raises(GraphError, match=f"{name}: output 1 was to be"):
             made(define, **{name: wrong}).run()
-    with pytest.raises(ArgumentError, match="output_ndim has 3 values, but the pipeline has 2 outputs"):
-        made(define, output_ndim=[1, 2, 3]).run()
+    for name, many in (("output_ndim", [1, 2, 3]), ("output_dtype", [None]), ("output_layout", ["", "", ""])):
+        with pytest.raises(RuntimeError, match=rf"{name} has {len(many)} values, but the pipeline has 2 outputs"):
+            made(define, **{name: many}).build()
+
+
+def test_what_is_checked_can_be_asked() -> None:
+    def define() -> Any:
+        return fn.random.uniform(shape=[2]), types.Constant(np.zeros((2, 2), np.uint8), layout="HW")
+
+    plain = made(define)
+    assert plain.output_dtype() == plain.output_ndim() == plain.output_layout() == [None, None]
+    pipe = made(define, output_dtype=[types.FLOAT, None], output_ndim=2, output_layout="HW")
+    assert pipe.output_dtype() == [types.FLOAT, None]
+    assert pipe.output_ndim() == [2, 2]
+    assert pipe.output_layout() == ["HW", "HW"]
+    with pytest.raises(TypeError, match="output_layout=3"):
+        made(define, output_layout=3)
+
+
+def test_what_is_checked_is_told_as_dali_does() -> None:
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    arguments: list[dict[str, Any]] = [
+        {"output_dtype": "FLOAT", "output_ndim": 1}, {"output_dtype": ["FLOAT", None], "output_ndim": [None, 0]}
+    ]  # fmt: skip
+    for given in arguments:
+        answers = []
+        for library in (dali, penstock):
+            kinds = given["output_dtype"]
+            dtype = [k and library.types.FLOAT for k in kinds] if isinstance(kinds, list) else library.types.FLOAT
+            pipe = library.Pipeline(4, 1, None, **{**given, "output_dtype": dtype})
+            with pipe:
+                pipe.set_outputs(library.fn.random.uniform(), library.fn.random.uniform(shape=[]))
+            dtypes = [None if d is None else int(d) for d in pipe.output_dtype()]
+            answers.append((dtypes, pipe.output_ndim(), pipe.num_outputs))
+        assert answers[0] == answers[1]
+
+
+def test_executor_statistics_are_those_of_dalis_executor(ten: list[str]) -> None:
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    theirs = dali.Pipeline(4, 1, None, enable_memory_stats=True)
+    with theirs:
+        theirs.set_outputs(dali.fn.readers.file(files=ten)[1])
+    theirs.build()
+    theirs.run()
+    own = made(lambda: numbers(ten), enable_memory_stats=True)
+    own.run()
+    assert own.executor_statistics() == theirs.executor_statistics() == {}
+    assert own.statistics()["memory"]["held"] > 0
 
 
 def test_arguments_without_effect_are_accepted(ten: list[str]) -> None:

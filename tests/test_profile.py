@@ -27,9 +27,11 @@ BATCH = 8
 
 
 @pipeline_def(batch_size=BATCH, num_threads=2, device_id=None, seed=1)
-def pictures(folder: Path, size: int = 32, interpolation: Any = types.INTERP_LINEAR, **reader: Any) -> Any:
+def pictures(
+    folder: Path, size: int = 32, interpolation: Any = types.INTERP_LINEAR, dont_use_mmap: bool = False
+) -> Any:
     """Decoded and resized pictures, and labels."""
-    files, labels = fn.readers.file(file_root=str(folder), name="Reader", **reader)
+    files, labels = fn.readers.file(file_root=str(folder), name="Reader", dont_use_mmap=dont_use_mmap)
     return fn.resize(fn.decoders.image(files), size=size, interp_type=interpolation), labels
 
 

@@ -17,19 +17,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # Folders and modules of penstock/, and of native/; one line each is one layer, and a longer name goes before a shorter.
 PYTHON = """
 errors types _loader run.native
-_suggest _values op
+_settings _suggest _values op
 graph
 read
 windows
 decode
 augment
 custom
-_catalog
+_catalog _signatures
 tensors
 optimize
 run
 ops
-fn math pipeline pipeline_def backend
+fn math pipeline pipeline_def backend data_node
+backend_impl
 __init__
 plugin
 insight

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+ALL_LEVELS = "all"
 PACKAGES = [
     "cmake", "g++", "libjpeg62-turbo-dev", "libopenjp2-7-dev", "libpng-dev", "libtiff-dev", "libwebp-dev",
     "ninja-build", "python3-venv", "zlib1g-dev",
@@ -98,16 +99,26 @@ def install_python(extra: str) -> None:
         stamp.write_text("\n".join(sorted({*installed, *wanted})) + "\n")
 
 
+def write_stubs() -> None:
+    """Writes the type stubs of fn and ops, for editors and mypy: they are made of the registry, and not kept in git."""
+    if subprocess.run([PYTHON, ROOT / "tools" / "stubs.py"], cwd=ROOT).returncode:
+        raise StepError("the type stubs could not be written")
+
+
 def build_native(
-    targets: Sequence[str] = ("all",), levels: str | None = None, sanitize: str = "", jobs: int | None = None
+    targets: Sequence[str] = ("all",), levels: str = "", sanitize: str = "", jobs: int | None = None
 ) -> Path:
-    """Builds the native library (in place), or a sanitized one under build/; returns the build's folder."""
+    """Builds the native library (in place), or a sanitized one under build/; returns the build's folder.
+
+    Of instruction-set levels it is this machine's alone, but all in CI.
+    """
     name = "sanitize-" + sanitize.replace(",", "-") if sanitize else "release"
     folder = BUILD / name
     output = folder / "lib" if sanitize else ROOT / "penstock" / "_native"
     configure: list[str | Path] = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DPENSTOCK_OUTPUT={output}"]
     configure += [f"-DPENSTOCK_SANITIZE={sanitize}", "-DPENSTOCK_WERROR=ON"]
-    configure += [f"-DPENSTOCK_ISA={levels}"] if levels else ["-UPENSTOCK_ISA"]
+    levels = levels or (ALL_LEVELS if os.environ.get("CI") else "native")
+    configure += ["-UPENSTOCK_ISA"] if levels == ALL_LEVELS else [f"-DPENSTOCK_ISA={levels}"]
     with _alone():
         step("Configuring the native build", configure, BUILD / f"cmake-{name}.log")
         build: list[str | Path] = ["cmake", "--build", folder, "-j", str(jobs or cores()), "--target", *targets]

@@ -149,17 +149,4 @@ template <class To, class From> void convert_n(const From* __restrict from, To* 
   for (; i < n; i++) to[i] = convert<To>(from[i]);
 }
 
-using Convert = void (*)(const void* from, void* to, size_t n);
-
-// The loop for two types that are known at run time.
-inline Convert converter(DType from, DType to) {
-  return visit(from, [&](auto f) {
-    return visit(to, [&](auto t) -> Convert {
-      return [](const void* a, void* b, size_t n) {
-        convert_n(static_cast<const typename decltype(f)::type*>(a), static_cast<typename decltype(t)::type*>(b), n);
-      };
-    });
-  });
-}
-
 }  // namespace ps

@@ -13,20 +13,21 @@ class CropWindow {
  public:
   explicit CropWindow(const Spec& s)
       : crop_(s.arg<float>("crop")), truncate_(s.string("rounding", "round") == "truncate"),
-        x_{'W', s.arg<float>("crop_w"), s.arg<float>("crop_pos_x")},
-        y_{'H', s.arg<float>("crop_h"), s.arg<float>("crop_pos_y")},
-        z_{'D', s.arg<float>("crop_d"), s.arg<float>("crop_pos_z")} {}
+        x_{"crop_pos_x", s.arg<float>("crop_w"), s.arg<float>("crop_pos_x")},
+        y_{"crop_pos_y", s.arg<float>("crop_h"), s.arg<float>("crop_pos_y")},
+        z_{"crop_pos_z", s.arg<float>("crop_d"), s.arg<float>("crop_pos_z")} {}
 
-  // Axes other than W, H and D stay whole, and so do those whose extent is not given or not positive.
+  // Where there is no depth, what is said of it holds for the frames. Other axes stay whole, and so do those whose
+  // extent is not given or not positive.
   Region region(const Context& c, const Shape& input, const Layout& layout) const {
     Region r = Region::whole(input);
     const int64_t n = crop_.size(c);
     if (crop_.given() && n != 2 && n != 3)
       fail(ErrorKind::argument,
            "crop has " + std::to_string(n) + " values: expected (height, width) or (depth, height, width)");
-    place(c, x_, layout, n - 1, r);
-    place(c, y_, layout, n - 2, r);
-    place(c, z_, layout, n - 3, r);
+    place(c, x_, layout.find('W'), n - 1, r);
+    place(c, y_, layout.find('H'), n - 2, r);
+    place(c, z_, layout.find(layout.find('D') < 0 ? 'F' : 'D'), n - 3, r);
     return r;
   }
 
@@ -40,20 +41,18 @@ class CropWindow {
 
  private:
   struct Axis {
-    char name;
+    const char* place;                   // the argument that says where
     Arg<float> extent, position;
   };
 
-  void place(const Context& c, const Axis& axis, const Layout& layout, int64_t index, Region& r) const {
-    const int d = layout.find(axis.name);
+  void place(const Context& c, const Axis& axis, int d, int64_t index, Region& r) const {
     if (d < 0) return;
     const float wanted = !crop_.given() ? axis.extent.get_or(c, 0) : index >= 0 ? crop_.get(c, index) : 0;
     const auto extent = int64_t(wanted);
     if (extent <= 0) return;
     const float position = axis.position.get_or(c, 0.5f);
     if (!(position >= 0 && position <= 1))
-      fail(ErrorKind::argument, std::string("crop_pos_") + char(axis.name == 'D' ? 'z' : axis.name == 'H' ? 'y' : 'x') +
-                                    " is " + std::to_string(position) + ": expected 0 to 1");
+      fail(ErrorKind::argument, std::string(axis.place) + " is " + std::to_string(position) + ": expected 0 to 1");
     const double start = double(position) * double(r.shape[d] - extent);
     r.anchor[d] = int64_t(truncate_ ? std::trunc(start) : std::round(start));
     r.shape[d] = extent;

@@ -1,6 +1,7 @@
 #include "core/operator.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/half.h"
 #include "rows/memory_rows.h"
@@ -13,6 +14,16 @@ std::map<std::string, Factory, std::less<>>& registry() {
   return all;
 }
 
+// A float as a whole number: its fraction is cut off.
+template <class T, class F> T truncated(F v) {
+  if constexpr (std::is_integral_v<T>) {
+    constexpr double limit = 9223372036854775808.0;             // 2^63; not-a-number is not less either
+    if (!(double(v) >= -limit && double(v) < limit))
+      fail(ErrorKind::argument, "expected a whole number, got " + std::to_string(double(v)));
+  }
+  return T(v);
+}
+
 template <class T> T read(const Tensor& t, int64_t i) {
   switch (t.dtype) {
     case DType::u8: case DType::boolean: return T(t.as<uint8_t>()[i]);
@@ -23,9 +34,9 @@ template <class T> T read(const Tensor& t, int64_t i) {
     case DType::i16: return T(t.as<int16_t>()[i]);
     case DType::i32: return T(t.as<int32_t>()[i]);
     case DType::i64: return T(t.as<int64_t>()[i]);
-    case DType::f16: return T(float(t.as<half>()[i]));
-    case DType::f32: return T(t.as<float>()[i]);
-    case DType::f64: return T(t.as<double>()[i]);
+    case DType::f16: return truncated<T>(float(t.as<half>()[i]));
+    case DType::f32: return truncated<T>(t.as<float>()[i]);
+    case DType::f64: return truncated<T>(t.as<double>()[i]);
     default: fail(ErrorKind::type, std::string("expected numbers, got ") + name_of(t.dtype));
   }
 }

@@ -44,8 +44,8 @@ inline float between(uint32_t bits, float lo, float hi) { return lo + (hi - lo) 
 // Uniform in 0..n-1; the bias of n / 2^32 is far below what any data set could show.
 inline int64_t below(uint32_t bits, int64_t n) { return int64_t((uint64_t(bits) * uint64_t(n)) >> 32); }
 
-// The bound keeps extreme aspect ratios within int64_t.
-inline int64_t at_least_one(float v) { return int64_t(std::clamp(v, 1.0f, 0x1p40f)); }
+// The bound keeps extreme aspect ratios within int64_t. Not-a-number, such as the root of an area below 0, is 1.
+inline int64_t at_least_one(float v) { return v > 1 ? int64_t(std::min(v, 0x1p40f)) : 1; }
 
 // The largest size that the aspect ratios permit, shrunk to the largest area permitted.
 inline CropSize last_resort(int64_t w, int64_t h, int64_t widest, int64_t tallest, const RandomCropParams& p) {

@@ -1,5 +1,7 @@
 #include "core/truncate.h"
 
+#include "core/convert.h"
+
 namespace ps {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/convert.h"
+#include "core/converter.h"
 
 namespace ps {
 

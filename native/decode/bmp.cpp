@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -149,7 +150,7 @@ class BmpReader : public PictureReader {
     for (int64_t y = w.y0; y < w.y1; y++) {
       const int64_t line = h.from_top ? y : info.height - 1 - y;
       if (h.run_lengths()) {
-        look_up(h, indices_.data() + line * h.width + w.x0, w.width());
+        look_up(h, expanded(line, w), w.width());
         rows_.push(y, row_.data());
         continue;
       }
@@ -200,16 +201,24 @@ class BmpReader : public PictureReader {
     }
   }
 
-  // Run lengths, from the file's first line up to the last one that is wanted. Pixels that are skipped are 0.
+  // Run lengths, from the file's first line up to the last one that is wanted. Pixels that are skipped are 0: they take
+  // no memory behind a line's last pixel, as a file of a few bytes may skip most of a large picture.
   void expand(const uint8_t* data, size_t size, const Header& h, const Window& w) {
-    indices_.assign(size_t(h.width) * size_t(h.height), 0);
+    lines_.clear();
+    indices_.clear();
     const int64_t lines = h.from_top ? w.y1 : h.height - w.y0;
     const bool nibbles = h.compression == kRle4;
     size_t at = h.pixels;
     int64_t x = 0, line = 0;
-    const auto put = [&](uint8_t index) {
-      if (x < h.width) indices_[size_t(line * h.width + x)] = index;
-      x++;
+    // Room for so many pixels from here on: for those of them that lie within the line.
+    const auto room = [&](int64_t& count) -> uint8_t* {
+      const int64_t first = std::exchange(x, x + count);
+      count = std::clamp(h.width - first, int64_t(0), count);
+      if (count == 0) return nullptr;
+      if (lines_.empty() || lines_.back().number != line) lines_.push_back({line, indices_.size()});
+      const size_t begin = lines_.back().begin + size_t(first);
+      indices_.resize(begin + size_t(count));
+      return indices_.data() + begin;
     };
     while (line < lines) {
       if (at > size || size - at < 2)
@@ -217,7 +226,9 @@ class BmpReader : public PictureReader {
       const uint8_t count = data[at], value = data[at + 1];
       at += 2;
       if (count > 0) {
-        for (int i = 0; i < count; i++) put(!nibbles ? value : i & 1 ? value & 15 : value >> 4);
+        int64_t within = count;
+        uint8_t* to = room(within);
+        for (int64_t i = 0; i < within; i++) to[i] = !nibbles ? value : i & 1 ? value & 15 : value >> 4;
       } else if (value == 0) {                   // the line's end
         x = 0, line++;
       } else if (value == 1) {                   // the picture's
@@ -229,17 +240,36 @@ class BmpReader : public PictureReader {
       } else {                                   // so many pixels as such, padded to 2 bytes
         const size_t bytes = nibbles ? (size_t(value) + 1) / 2 : value;
         if (size - at < bytes) { at = size; continue; }
-        for (int i = 0; i < value; i++) {
+        int64_t within = value;
+        uint8_t* to = room(within);
+        for (int64_t i = 0; i < within; i++) {
           const uint8_t byte = data[at + size_t(nibbles ? i / 2 : i)];
-          put(!nibbles ? byte : i & 1 ? byte & 15 : byte >> 4);
+          to[i] = !nibbles ? byte : i & 1 ? byte & 15 : byte >> 4;
         }
         at += bytes + (bytes & 1);
       }
     }
   }
 
+  // The part of a line that is wanted.
+  const uint8_t* expanded(int64_t line, const Window& w) {
+    index_row_.assign(size_t(w.width()), 0);
+    const auto found = std::lower_bound(lines_.begin(), lines_.end(), line,
+                                        [](const Line& l, int64_t number) { return l.number < number; });
+    if (found == lines_.end() || found->number != line) return index_row_.data();
+    const size_t end = found + 1 == lines_.end() ? indices_.size() : (found + 1)->begin;
+    const size_t first = std::min(found->begin + size_t(w.x0), end), count = std::min(size_t(w.width()), end - first);
+    std::copy_n(indices_.begin() + ptrdiff_t(first), count, index_row_.begin());
+    return index_row_.data();
+  }
+
+  struct Line {
+    int64_t number;
+    size_t begin;                                // of its pixels in indices_
+  };
   ChannelRows rows_;
   std::vector<uint8_t> row_, index_row_, indices_;
+  std::vector<Line> lines_;                      // those that have pixels, in the file's order
 };
 
 }  // namespace

@@ -96,7 +96,11 @@ class JpegReader : public PictureReader {
   // For a part of the picture.
   const jpeg::ScanIndex* find_index(const uint8_t* data, size_t size, const PictureRequest& request) {
     if (!request.jpeg_index || request.window == Window{0, 0, header_.width, header_.height}) return nullptr;
-    return request.jpeg_index->find(data, size, header_, index_) ? &index_ : nullptr;
+    const auto take = [this](size_t bytes) -> void* {
+      index_memory_.resize((bytes + sizeof index_memory_[0] - 1) / sizeof index_memory_[0]);
+      return index_memory_.data();
+    };
+    return request.jpeg_index->find(data, size, header_, take, index_) ? &index_ : nullptr;
   }
 
   void read_lossless(const uint8_t* data, size_t size, const ImageInfo& info, const PictureRequest& request,
@@ -116,6 +120,7 @@ class JpegReader : public PictureReader {
 
   jpeg::Header header_;
   jpeg::ScanIndex index_;
+  std::vector<uint64_t> index_memory_;
   jpeg::Decoder decoder_;
   LibJpeg library_;
   std::unique_ptr<jpeg::LosslessDecoder> lossless_;

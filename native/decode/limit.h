@@ -5,8 +5,8 @@
 
 namespace ps {
 
-// The limit set last, or else the environment's PENSTOCK_MAX_PIXELS, or else 2^29. Decoders read it when they are made.
+// The limit set last, or else 2^29. Decoders read it when they are made.
 int64_t max_decoded_pixels();
-void set_max_decoded_pixels(int64_t pixels);     // 0: none is set any more
+void set_max_decoded_pixels(int64_t pixels);
 
 }  // namespace ps

@@ -335,13 +335,13 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   for (const Item& i : items) flight->has_index_.push_back(index_of(i) != nullptr);
   memory.push_back(status);
   auto* all = reinterpret_cast<JpegStatus*>(status->data());
-  int64_t at_a_time = memory_;
+  size_t most = items.size();                      // items of a group
   for (size_t next = 0; next < items.size();) {
     Recorder r(&device, stream, stream, stream);
     r.begin(-1, {}, false);
     Group group(r, options_);
     const size_t first = next;
-    for (; next < items.size() && (next == first || group.bytes() < at_a_time); next++) {
+    for (; next < items.size() && next - first < most && (next == first || group.bytes() < memory_); next++) {
       const auto i = size_t(flight->order_[next]);
       group.add(items[i], copied[i].file, copied[i].index);
     }
@@ -357,7 +357,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
     } else {
       flight->known_.reset();
       if (next - first > 1) {                      // once more, in smaller groups
-        at_a_time = group.bytes() / 2;
+        most = (next - first) / 2;
         next = first;
       } else {                                     // the scan is said not to be complete
         check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0, sizeof(JpegStatus), stream),

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "decode/jpeg/plane.h"
+#include "decode/jpeg/plane_window.h"
 #include "decode/jpeg/zigzag.h"
 #include "kernels/device/jpeg_lists.h"
 #include "kernels/device/jpeg_pixels.h"
@@ -66,7 +66,7 @@ int count_tables(const jpeg::Header& h, const jpeg::HuffmanSpec* tables, int jpe
   return count;
 }
 
-// Component `number`: what the window needs of it, as jpeg::Plane finds it for the CPU.
+// Component `number`: what the window needs of it, as jpeg::PlaneWindow finds it for the CPU.
 void plan_component(const jpeg::Header& h, int number, const Window& stored, bool wanted, bool fancy, JpegPlan& plan) {
   const jpeg::Component& from = h.component[number];
   device::JpegComponent& c = plan.picture.component[number];
@@ -81,7 +81,7 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
   for (int k = 0; k < 64; k++) c.quant[k % 8 * 8 + k / 8] = h.quant[from.quant][k];
   plan.dc[number] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
   if (!wanted) return;
-  jpeg::Plane plane;
+  jpeg::PlaneWindow plane;
   plane.start(h, number, stored, true, fancy);
   c.column = plane.block_columns.begin, c.columns = plane.block_columns.end - plane.block_columns.begin;
   c.row = plane.block_rows.begin, c.rows = plane.block_rows.end - plane.block_rows.begin;
@@ -227,7 +227,7 @@ std::vector<size_t> CudaJpeg::room(const std::vector<Item>& items) const {
     const Window stored = Orientation(item.orientation).to_stored(item.window, h.width, h.height);
     size_t bytes = 0;
     for (int i = 0; item.planes && i < h.components; i++) {
-      jpeg::Plane plane;
+      jpeg::PlaneWindow plane;
       plane.start(h, i, stored, true, options_.fancy_upsampling);
       const auto count = [](const jpeg::Range& blocks) { return size_t(blocks.end - blocks.begin); };
       bytes += (count(plane.block_columns) * count(plane.block_rows) * 64 + 255) / 256 * 256;

@@ -1,9 +1,9 @@
 #include "gpu/device.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
+#include "core/bytes_setting.h"
 #include "core/error.h"
 
 namespace ps::gpu {
@@ -12,17 +12,8 @@ namespace {
 std::mutex devices_mutex;
 std::map<int, Device*> devices;
 
-// Bytes, or with a letter behind: K, M or G, of 1024, 1024^2, 1024^3.
 Budget budget(const char* variable, const std::string& memory) {
-  const char* text = std::getenv(variable);
-  if (!text || !*text) return {0, variable, memory};
-  char* end = nullptr;
-  const size_t number = size_t(std::strtoull(text, &end, 10));
-  const std::string unit = end;
-  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
-  if (end == text || *text == '-' || (!unit.empty() && !shift) || number > SIZE_MAX >> shift)
-    fail(ErrorKind::argument, std::string(variable) + "=" + text + ": expected a number of bytes, such as 8000000000 or 8G");
-  return {number << shift, variable, memory};
+  return {bytes_setting(variable, 0), variable, memory};
 }
 
 struct DeviceAllocator : Allocator {
@@ -177,13 +168,15 @@ Event::Event(DeviceRef device, CUstream stream) : device_(std::move(device)), st
   check(r, "cuEventRecord");
 }
 
+// Drivers have that since 12.5. None does it while a stream is being captured.
 Event::Event(DeviceRef device) : device_(std::move(device)), stream_(nullptr) {
+  const auto record = driver().cuCtxRecordEvent;
+  if (!record) fail(ErrorKind::device, "this driver has no cuCtxRecordEvent");
   event_ = device_->take_event();
-  const Driver& d = driver();
-  if (d.cuCtxRecordEvent && d.cuCtxRecordEvent(device_->context(), event_) == kSuccess) return;
-  // Older drivers, and contexts with a stream that is being captured: once all work that is under way has ended.
-  d.cuCtxSynchronize();
-  passed_ = true;
+  const CUresult r = record(device_->context(), event_);
+  if (r == kSuccess) return;
+  device_->give_event(event_);
+  check(r, "cuCtxRecordEvent");
 }
 
 Event::~Event() { device_->give_event(event_); }

@@ -95,7 +95,8 @@ class Stream {
 class Event : public Fence {
  public:
   Event(DeviceRef device, CUstream stream);                // recorded here, with the context current
-  explicit Event(DeviceRef device);                        // after all work of the context, whatever stream it is on
+  // After all work of the context, whatever stream it is on. Throws Error(device) where the driver cannot record that.
+  explicit Event(DeviceRef device);
   ~Event() override;
   bool passed() const override;
   void wait() const override;                              // on the host

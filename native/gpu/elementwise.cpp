@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "core/convert.h"
+#include "core/converter.h"
 #include "gpu/picture.h"
 #include "kernels/device/elementwise.h"
 

@@ -1,6 +1,7 @@
 #include "gpu/lease.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -50,15 +51,15 @@ Copied new_block(DeviceRef device, BufferRef block, const EventRef& done) {
   return {std::make_shared<Lease>(device, std::vector<BufferRef>{std::move(block)}, done), data};
 }
 
-// Drivers before 12.5 cannot record an event after the work of all streams. Those who let go of memory must not wait for
-// it, and may hold locks that the work needs: a thread of its own does.
+// Drivers before 12.5 cannot record an event after the work of all streams, nor can others while a stream is captured.
+// Those who let go of memory must not wait for it, and may hold locks that the work needs: a thread of its own does.
 class Waiter {
  public:
   static Waiter& get() {
     static Waiter& one = *new Waiter;       // as long as the process lives
     return one;
   }
-  void keep_until_idle(DeviceRef device, std::vector<BufferRef> buffers) {
+  void keep(DeviceRef device, std::vector<BufferRef> buffers) {
     std::lock_guard lock(mutex_);
     waiting_.push_back({device, std::move(buffers)});
     if (!started_) std::thread([this] { loop(); }).detach();
@@ -80,12 +81,19 @@ class Waiter {
       lock.unlock();
       std::set<DeviceRef> devices;
       for (const Held& h : held) devices.insert(h.device);
-      for (DeviceRef d : devices) {
-        Current current(*d);
-        driver().cuCtxSynchronize();        // if that fails, nothing runs there any more
-      }
+      for (DeviceRef d : devices) wait_for(*d);
       held.clear();
       lock.lock();
+    }
+  }
+  static void wait_for(const Device& device) {
+    try {
+      const Current current(device);
+      // A graph that somebody captures takes its time.
+      for (CUresult r; (r = driver().cuCtxSynchronize()) >= kFirstCaptureError && r <= kLastCaptureError;)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } catch (const Error&) {
+      // The process is about to end, or the device is of no use any more: nothing will be written there again.
     }
   }
   std::mutex mutex_;
@@ -107,17 +115,17 @@ Lease::Lease(std::vector<LeaseRef> parts) : device_(parts.at(0)->device()), part
 }
 
 Lease::~Lease() {
-  if (!lent_ || buffers_.empty()) return;
+  if (lent_) keep_until_idle(device_, std::move(buffers_));
+}
+
+void keep_until_idle(DeviceRef device, std::vector<BufferRef> buffers) {
+  if (buffers.empty()) return;
   try {
-    if (!driver().cuCtxRecordEvent) {
-      Waiter::get().keep_until_idle(device_, std::move(buffers_));
-      return;
-    }
-    Current current(*device_);
-    const auto done = std::make_shared<Event>(device_);
-    for (const BufferRef& b : buffers_) b->add_fence(done);
+    const Current current(*device);
+    const auto done = std::make_shared<Event>(device);
+    for (const BufferRef& b : buffers) b->add_fence(done);
   } catch (const Error&) {
-    // The process is about to end, or the device is of no use any more: nothing will be written there again.
+    Waiter::get().keep(device, std::move(buffers));
   }
 }
 

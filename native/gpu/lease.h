@@ -46,6 +46,10 @@ class Lease {
   std::atomic<bool> lent_{false};
 };
 
+// Lets go of blocks that others may have given work to, on any stream, without saying so: they are used again only
+// after all work that the device has been given by now. Waits for nothing.
+void keep_until_idle(DeviceRef device, std::vector<BufferRef> buffers);
+
 // The stream of copies that consumers ask for; as long as the process lives.
 CUstream copy_stream(DeviceRef device);
 

@@ -1,5 +1,7 @@
 #include "gpu/library_memory.h"
 
+#include "gpu/lease.h"
+
 namespace ps::gpu {
 
 // The libraries are C inside: no exception may pass through them.
@@ -29,10 +31,13 @@ int LibraryMemory::give(void* kind, void* data, size_t, CUstream stream) noexcep
     block = std::move(found->second);
     k.blocks.erase(found);
   }
-  // No stream may mean any: then whatever the context has under way must end first.
   try {
-    Current current(*k.device);
-    block->add_fence(stream ? std::make_shared<Event>(k.device, stream) : std::make_shared<Event>(k.device));
+    if (!stream) {                                 // it may mean any
+      keep_until_idle(k.device, {std::move(block)});
+      return 0;
+    }
+    const Current current(*k.device);
+    block->add_fence(std::make_shared<Event>(k.device, stream));
   } catch (...) {
     // Only a device that has failed cannot record an event, and it does no work that could still use the block.
   }

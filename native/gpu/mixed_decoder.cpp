@@ -43,7 +43,8 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
     if (header.width != info.width || header.height != info.height || header.components != info.channels) return info;
     share.by = By::cuda;
     share.header = new (c.lasting->take(sizeof header)) jpeg::Header(header);
-    if (jpeg::ScanIndex index; options_.jpeg_index && options_.jpeg_index->find(data, size, header, index))
+    const auto take = [&](size_t bytes) { return c.lasting->take(bytes); };
+    if (jpeg::ScanIndex index; options_.jpeg_index && options_.jpeg_index->find(data, size, header, take, index))
       share.index = new (c.lasting->take(sizeof index)) jpeg::ScanIndex(index);
     return info;
   }

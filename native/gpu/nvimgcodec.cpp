@@ -23,7 +23,7 @@ std::string extensions_beside(const void* function) {
   return stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) ? folder : std::string();
 }
 
-Api load() {
+Api find_functions() {
   void* library = open_library("nvimgcodec", kTitle, {"libnvimgcodec.so.0"});
   Api a;
 #define PS_FIND(name, ...) find_function(library, kTitle, #name, a.name);
@@ -35,6 +35,17 @@ Api load() {
     fail(ErrorKind::device, "nvImageCodec 0." + std::to_string(properties.version / 100) + " was found, 0." +
          std::to_string(kVersion / 100) + " is needed: `pip install -U penstock[cuda13]`, or penstock[cuda12], "
          "brings it");
+  return a;
+}
+
+// A failure is tried again: the next call throws it anew.
+const Api& functions() {
+  static const Api found = find_functions();
+  return found;
+}
+
+Api make_instance() {
+  Api a = functions();
   InstanceCreateInfo info;
   const std::string folder = extensions_beside(reinterpret_cast<const void*>(a.nvimgcodecGetProperties));
   if (!folder.empty()) info.extension_modules_path = folder.c_str();
@@ -45,9 +56,11 @@ Api load() {
 }  // namespace
 
 const Api& api() {
-  static const Api loaded = load();               // a failure is tried again: the next call throws it anew
+  static const Api loaded = make_instance();
   return loaded;
 }
+
+void check_library() { functions(); }
 
 void check(int status, const char* call) {
   if (status == kOk) return;

@@ -134,6 +134,8 @@ struct Api {
 
 // Loads the library, once. Throws Error(device) where it is missing or of another version, saying what brings it.
 const Api& api();
+// Throws as api() does, and makes no instance.
+void check_library();
 
 // Throws Error(device), or Error(memory), unless nvImageCodec's call succeeded.
 void check(int status, const char* call);

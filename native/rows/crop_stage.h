@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/convert.h"
+#include "core/converter.h"
 #include "core/rows.h"
 
 namespace ps {

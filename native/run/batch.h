@@ -121,12 +121,12 @@ struct Batch {
   }
   // Outputs in pinned memory: a consumer may have asked a GPU to copy them, and have let go of them before it did so.
   void fence_host_outputs() {
-    if (!device) return;
-    gpu::Current current(*device);
-    const auto all = std::make_shared<gpu::Event>(device);
-    for (auto& arena : arenas) arena->add_fence(all);
+    if (!device || !plan->uses_gpu()) return;
+    std::vector<BufferRef> shown;
+    for (auto& arena : arenas) shown.insert(shown.end(), arena->blocks().begin(), arena->blocks().end());
     for (int v : plan->outputs)
-      if (!plan->values[size_t(v)].gpu && value_memory[size_t(v)]) value_memory[size_t(v)]->add_fence(all);
+      if (!plan->values[size_t(v)].gpu && value_memory[size_t(v)]) shown.push_back(value_memory[size_t(v)]);
+    gpu::keep_until_idle(device, std::move(shown));
   }
 
   void fail(Failure f) {

@@ -85,8 +85,11 @@ void Executor::loop(Thread& self) {
     if (last_one) b->end_phase();
     lock.lock();
     if (!answers) {                                // it was left behind, and comes back
-      self.orphan = nullptr;
+      auto orphan = std::exchange(self.orphan, nullptr);
       rest_.notify_all();                          // close() hopes for it
+      lock.unlock();
+      orphan = nullptr;                            // what ends with it may be others' code, which wants other locks
+      lock.lock();
       continue;
     }
     if (adapts) set_grain(grain, end - start, last - first);

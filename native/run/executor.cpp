@@ -31,7 +31,7 @@ void prepare_thread(const std::string& name, int index, const std::vector<int>& 
 
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
     : plan_(std::move(plan)), pool_(std::make_shared<Pool>()), options_(options), started_ns_(now_ns()),
-      read_timeout_ns_(read_timeout_ns()) {
+      read_timeout_ns_(options.read_timeout < 1e9 ? int64_t(options.read_timeout * 1e9) : 0) {
   if (plan_->uses_gpu()) {
     gpu_ = std::make_unique<GpuRunner>(*plan_, options.device, options.priority);
     pool_ = gpu_->device()->pinned();              // what the CPU makes goes to the GPU
@@ -173,9 +173,7 @@ void Executor::gpu_loop() {
     Batch* b = nullptr;
     const auto found = [&] { return stop_ || (b = find_gpu()); };
     if (!flying()) gpu_work_.wait(lock, [&] { return found() || flying(); });
-    else if (!gpu_work_.wait_for(lock, kPoll, found))
-      for (auto& f : batches_)                     // the driver does not tell of landings once the GPU has failed
-        if (f->phase == Phase::flight && f->done->passed()) *f->landed = true;
+    else if (!gpu_work_.wait_for(lock, kPoll, found)) look_for_landings(lock);
     if (stop_) return;
     if (!b) continue;
     b->next = 1;                                   // ours
@@ -186,6 +184,19 @@ void Executor::gpu_loop() {
     lock.lock();
     if (--working_ == 0) rest_.notify_all();
   }
+}
+
+// The driver does not tell of landings once the GPU has failed. It is asked without the lock, which landed() takes on
+// one of its threads.
+void Executor::look_for_landings(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::pair<gpu::EventRef, std::shared_ptr<std::atomic<bool>>>> flights;
+  for (auto& b : batches_)
+    if (b->phase == Phase::flight) flights.emplace_back(b->done, b->landed);
+  lock.unlock();
+  for (const auto& [done, landed] : flights)
+    if (done->passed()) *landed = true;
+  flights.clear();
+  lock.lock();
 }
 
 void Executor::early_loop() {
@@ -345,7 +356,7 @@ void Executor::give_memory(Batch& b, const Segment& s, int& at) {
 
 std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   std::unique_lock lock(mutex_);
-  if (batches_.empty()) fail(ErrorKind::stopped, "nothing is scheduled");
+  if (batches_.empty() && !stop_) fail(ErrorKind::stopped, "nothing is scheduled");
   const auto ready = [&] { return stop_ || batches_.empty() || batches_.front()->finished; };
   awaited_ = true;                                 // also between the calls of one that looks for Ctrl-C
   const int64_t since = now_ns();
@@ -364,7 +375,10 @@ std::shared_ptr<Batch> Executor::wait(int timeout_ms) {
   lock.unlock();
   if (!b->cancelled) let_go(*b);                   // or a thread that waits for a file may still write to it
   wake(some);
-  if (gpu_) gpu_work_.notify_all();
+  if (gpu_) {
+    gpu_work_.notify_all();
+    gpu_->let_go();
+  }
   return b;
 }
 

@@ -27,13 +27,13 @@ struct Options {
   int priority = 0;                    // of its streams
   std::vector<int> cpus;               // thread i runs on cpus[i % n], other threads on any of them; empty: anywhere
   std::string name = "penstock";       // of the threads, as debuggers and top show it
+  double read_timeout = 0;             // seconds in which a file must answer; 0: any number
 };
-
-int64_t read_timeout_ns();               // what PENSTOCK_READ_TIMEOUT says; 0: for ever
 
 class Executor {
  public:
   static std::shared_ptr<Executor> start(std::unique_ptr<Plan> plan, const Options& options);
+  void stop();                         // whoever waits, or calls from now on, fails; close() must follow
   // Stops after the samples in hand. Threads that wait for files which do not answer are left to themselves: the names
   // of those files. They keep the executor until they come back.
   std::vector<std::string> close();
@@ -80,6 +80,7 @@ class Executor {
   void loop(Thread& self);
   void gpu_loop();
   void early_loop();
+  void look_for_landings(std::unique_lock<std::mutex>& lock);
   Batch* find(bool io);            // a batch with a sample to be taken; oldest first
   std::array<int, 2> wanted();     // how many idle ones of each crew there is work for
   void wake(std::array<int, 2> wanted);
@@ -130,7 +131,7 @@ class Executor {
   bool awaited_ = false;                           // somebody waits for the oldest batch
   bool stop_ = false;
   int64_t started_ns_ = 0;
-  const int64_t read_timeout_ns_;                  // how long a file may take to answer; 0: for ever
+  const int64_t read_timeout_ns_;                  // how long one call may wait for a file; 0: for ever
 };
 
 }  // namespace ps

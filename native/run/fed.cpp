@@ -1,6 +1,9 @@
 #include "run/fed.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "core/rows.h"
 
 namespace ps {
 namespace {
@@ -50,6 +53,18 @@ FedRef feed_copy(Pool& pool, std::vector<Tensor> samples) {
 FedRef feed_in_place(std::vector<Tensor> samples) {
   auto fed = std::make_shared<Fed>();
   fed->samples = std::move(samples);
+  return fed;
+}
+
+FedRef feed_integers(const int64_t* values, int n) {
+  auto fed = std::make_shared<Fed>();
+  fed->integers.resize(size_t(n) + kRowSlack / sizeof(int64_t));
+  std::copy(values, values + n, fed->integers.begin());
+  fed->samples.resize(size_t(n));
+  for (size_t i = 0; i < size_t(n); i++) {
+    fed->samples[i].data = fed->integers.data() + i;
+    fed->samples[i].dtype = DType::i64;
+  }
   return fed;
 }
 

@@ -13,6 +13,7 @@ struct Fed {
   std::vector<Tensor> samples;
   BufferRef memory;      // of a copy: the one block that the samples lie in
   gpu::LeaseRef lease;   // of device memory
+  std::vector<int64_t> integers;
 };
 using FedRef = std::shared_ptr<const Fed>;
 
@@ -20,6 +21,7 @@ using FedRef = std::shared_ptr<const Fed>;
 // somebody reads them, and without the room behind them that the pool's blocks have.
 FedRef feed_copy(Pool& pool, std::vector<Tensor> samples);
 FedRef feed_in_place(std::vector<Tensor> samples);
+FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to memory of their own: waits for nothing
 
 // Samples in device memory, which are there when the lease says so and `stream` has got this far. A copy is put into
 // this stream: what the producer puts there later comes after it; or is waited for, where nobody knows the producer's

@@ -1,5 +1,8 @@
 #include "run/gpu_runner.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/range.h"
 #include "gpu/operator.h"
 
@@ -206,12 +209,13 @@ void GpuRunner::launch(Batch& b) {
     b.done = std::make_shared<gpu::Event>(device_, compute_);
     for (const BufferRef& m : r.take_memory()) m->add_fence(b.done);
     for (auto& arena : b.arenas) arena->add_fence(b.done);
-    while (!borrowed_.empty() && borrowed_.front().first->passed()) borrowed_.pop_front();
     for (const auto& [value, fed] : b.fed) {
       if (fed->memory) fed->memory->add_fence(b.done);
       if (!fed->lease) continue;
       fed->lease->used(b.done);
-      if (fed->lease->foreign()) borrowed_.emplace_back(b.done, fed);
+      if (!fed->lease->foreign()) continue;
+      std::lock_guard lock(mutex_);
+      borrowed_.emplace_back(b.done, fed);
     }
     for (size_t v = 0; v < b.value_memory.size(); v++) {
       if (b.value_memory[v]) b.value_memory[v]->add_fence(b.done);
@@ -233,6 +237,17 @@ void GpuRunner::abandon(Batch& b) {
   gpu::driver().cuStreamSynchronize(front_);
   gpu::driver().cuStreamSynchronize(compute_);
   b.gpu = {};
+}
+
+void GpuRunner::let_go() {
+  std::deque<std::pair<gpu::EventRef, FedRef>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.swap(borrowed_);
+  }
+  const auto kept = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.first->passed(); });
+  std::lock_guard lock(mutex_);                    // `all` outlives it
+  borrowed_.insert(borrowed_.begin(), std::make_move_iterator(kept), std::make_move_iterator(all.end()));
 }
 
 std::vector<std::string> GpuRunner::sources() {

@@ -30,6 +30,9 @@ class GpuRunner {
   bool call_back(void (*function)(void*), void* argument);
   // Waits for what was enqueued of a batch that failed or was cancelled.
   void abandon(Batch& b);
+  // Lets go of others' memory that the GPU is done with. What ends with it is others' code, so this is for threads of
+  // theirs, without a lock.
+  void let_go();
   std::vector<std::string> sources();          // of all kernels so far
 
  private:
@@ -43,8 +46,8 @@ class GpuRunner {
   const Plan& plan_;
   gpu::DeviceRef device_;
   gpu::Stream early_, front_, compute_;        // decoding by the GPU; copies; kernels, which follow both
+  std::mutex mutex_;                           // guards what follows
   std::deque<std::pair<gpu::EventRef, FedRef>> borrowed_;   // others' memory, until the GPU is done with it
-  std::mutex mutex_;
   std::vector<std::string> sources_;
   std::set<std::string> known_;
 };

@@ -1,7 +1,6 @@
 // Threads that wait for a file which does not answer. No call can end their waiting; they are left to themselves, with
 // all that they may still touch when they come back.
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -20,13 +19,6 @@ std::string seconds(int64_t ns) {
 }
 
 }  // namespace
-
-// Of one call, so a big file may take longer. A server that restarts must not end a training.
-int64_t read_timeout_ns() {
-  const char* text = std::getenv("PENSTOCK_READ_TIMEOUT");
-  const double seconds = text && *text ? std::strtod(text, nullptr) : 300;
-  return seconds > 0 && seconds < 1e9 ? int64_t(seconds * 1e9) : 0;
-}
 
 // With the lock held. False: the thread does not wait for a file, or comes back just now.
 bool Executor::leave_behind(Thread& t, const std::shared_ptr<Batch>& b) {
@@ -55,14 +47,19 @@ void Executor::wait_until_idle(std::unique_lock<std::mutex>& lock, const std::de
   }
 }
 
-std::vector<std::string> Executor::close() {
-  std::unique_lock lock(mutex_);
+void Executor::stop() {
+  std::lock_guard lock(mutex_);
   stop_ = true;
+  done_.notify_all();
+}
+
+std::vector<std::string> Executor::close() {
+  stop();
+  std::unique_lock lock(mutex_);
   for (auto& b : batches_) b->cancelled = true;
   for (Crew& crew : crews_) crew.work.notify_all();
   gpu_work_.notify_all();
   early_work_.notify_all();
-  done_.notify_all();
   wait_until_idle(lock, batches_, true);
   std::vector<std::string> files;
   for (auto& t : threads_) {

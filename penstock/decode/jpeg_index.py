@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from penstock.errors import ArgumentError, ReadError
+from penstock.errors import ArgumentError, ReadError, one_line
 from penstock.run import native
 
 NAME = "penstock.jpegindex"  # of an index that lies in the folder that it is of
@@ -109,7 +109,7 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
         raise ArgumentError("index: name the files, folders or .tar archives that the index is to be of")
     for path in paths:
         if not os.path.exists(path):
-            raise ReadError(f"index: {path} is not there")
+            raise ReadError(f"index: {one_line(path)} is not there")
     if output is None:
         if len(paths) > 1 or not os.path.isdir(paths[0]):
             raise ArgumentError("index: say where the index is to be written (output): there is not one folder alone")
@@ -127,7 +127,7 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
 
 
 def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report], None] | None) -> Report:
-    index = native.quick().ps_jpeg_index_create(os.fsencode(to))
+    index = native.blocking().ps_jpeg_index_create(os.fsencode(to))
     if not index:
         raise native.failure()
     report = Report()
@@ -137,7 +137,7 @@ def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report
             raise native.failure()
         return report
     finally:
-        native.quick().ps_jpeg_index_destroy(index)
+        native.blocking().ps_jpeg_index_destroy(index)
 
 
 def _add_all(index: int, work: Iterator[_Work], report: Report, progress: Callable[[Report], None] | None) -> None:
@@ -198,10 +198,15 @@ def _together(files: Iterator[tuple[str, list[_Range]]]) -> Iterator[_Work]:
 def _files(paths: list[str], but: set[str], unreadable: list[str]) -> Iterator[tuple[str, list[_Range]]]:
     for path in paths:
         for file in _below(path, unreadable) if os.path.isdir(path) else [path]:
-            if file.endswith(".tar"):
+            if file.endswith(".tar") and not _is_special(file):
                 yield from _members(file, unreadable)
             elif os.path.abspath(file) not in but:
                 yield file, [_WHOLE]
+
+
+def _is_special(file: str) -> bool:
+    """Whether it is a pipe, a device or a socket: reading one may take for ever, or have no end."""
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _below(folder: str, unreadable: list[str]) -> Iterator[str]:

@@ -32,7 +32,11 @@ class ImageOptions(Tolerant):
         types.UINT8, "Type of the pixels; full scale is mapped to full scale, FLOAT's to 1.", choices=PICTURE_DTYPES
     )
     adjust_orientation = arg(True, "Turn pictures upright by their EXIF orientation.")
-    use_fast_idct = arg(False, "Use libjpeg's less exact inverse DCT. It is slower here than the exact one.")
+    use_fast_idct = arg(
+        False,
+        "Use libjpeg's less exact inverse DCT. It is slower here than the exact one. DALI's CPU decoder does not use "
+        "it for pictures that it turns upright.",
+    )
     jpeg_fancy_upsampling = arg(
         False, 'Interpolate the chroma of JPEG, with device="mixed". On the CPU it always is, as DALI does it.'
     )

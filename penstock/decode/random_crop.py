@@ -11,7 +11,9 @@ class RandomCropOptions(Op):
     random = True
 
     random_area = arg(
-        [0.08, 1.0], "Least and largest area of the window, as shares of the picture's.", aka=["scale", "area"]
+        [0.08, 1.0],
+        "Least and largest area of the window, as shares of the picture's; 0: one pixel.",
+        aka=["scale", "area"],
     )
     random_aspect_ratio = arg(
         [3 / 4, 4 / 3], "Least and largest width / height of the window.", aka=["ratio", "aspect_ratio"]
@@ -22,12 +24,11 @@ class RandomCropOptions(Op):
         super().prepare()
         for name in ("random_area", "random_aspect_ratio"):
             values = getattr(self, name)
-            if len(values) not in (1, 2) or values[0] > values[-1]:
+            if len(values) not in (1, 2) or not values[0] <= values[-1]:
                 raise self.wrong(name, "expected the least and the largest value")
-        if self.random_area[-1] <= 0:
-            raise self.wrong("random_area", "the largest area must be above 0")
-        if self.random_aspect_ratio[0] <= 0:
-            raise self.wrong("random_aspect_ratio", "aspect ratios must be above 0")
+        # Logarithms of aspect ratios are drawn, so a range cannot begin at 0.
+        if self.random_aspect_ratio[0] <= 0 and self.random_aspect_ratio != [0] * len(self.random_aspect_ratio):
+            raise self.wrong("random_aspect_ratio", "aspect ratios must be above 0 (or all 0: windows one pixel wide)")
 
 
 @op("random_crop_generator", kernel="random_crop_generator")

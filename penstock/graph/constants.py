@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.errors import DeviceError
+from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, arg, op
+from penstock.types.constant import constant_array, scalar_array
 
 
 class ConstantOp(Op):
@@ -27,23 +28,25 @@ class _Array(ConstantOp):
     layout = arg("", "Names of the axes.", to_kernel=False)
 
 
-def constant(array: Any, layout: str | None = None, device: str | None = "cpu") -> DataNode:
+def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:
     """A node that is this array in every sample."""
     if device not in (None, "cpu", "gpu"):
         raise DeviceError(f"constant: device={device!r}: expected 'cpu' or 'gpu'")
     values = np.asarray(array, order="C")  # ascontiguousarray would make scalars one-dimensional
+    if layout and len(layout) != values.ndim:
+        raise ArgumentError(f"Constant: layout={layout!r}: the constant has {values.ndim} axes")
     types.to_dali_type(values.dtype)  # refuses what no tensor can hold
-    node = OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", None).outputs[0]
+    node = OpNode(_Array({"array": values, "layout": layout or ""}, {}), [], "cpu", name).outputs[0]
     return node.gpu() if device == "gpu" else node
 
 
 def as_node(value: Any) -> DataNode:
-    """Nodes as they are; scalars and arrays as constants."""
+    """Nodes as they are; numbers, arrays and lists of numbers as constants, by the rules of `types.Constant`.
+
+    Raises TypeError for anything else, OverflowError for integers that do not fit.
+    """
     if isinstance(value, DataNode):
         return value
     if isinstance(value, types.ScalarConstant):
-        return constant(np.asarray(value.value, types.to_numpy_type(value.dtype)))
-    array = np.asarray(value)
-    if not hasattr(value, "dtype"):  # Python's numbers are 32 bits wide, as in DALI
-        array = array.astype({"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype), copy=False)
-    return constant(array)
+        return constant(scalar_array(value))
+    return constant(constant_array(value))

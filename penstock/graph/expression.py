@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from penstock import types
 from penstock.errors import ArgumentTypeError
 from penstock.graph.blame import Blame
-from penstock.graph.constants import constant
+from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import REQUIRED, Op, arg, op
 
@@ -67,20 +65,10 @@ def _expression(function: str, operands: Sequence[Any]) -> DataNode:
 
 def _operand(function: str, value: Any) -> DataNode:
     try:
-        value = value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value)
+        return as_node(value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value))
+    except OverflowError as e:
+        raise OverflowError(f"{function}: {e}") from e
     except TypeError as e:
         raise ArgumentTypeError(
             f"{function}: an operand is a node, a number or an array of numbers, not {value!r}"
         ) from e
-    if not isinstance(value, types.ScalarConstant):
-        node: DataNode = value
-        return node
-    dtype = np.dtype(types.to_numpy_type(value.dtype))
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        if not limits.min <= value.value <= limits.max:
-            raise OverflowError(
-                f"{function}: {value.value} does not fit {value.dtype}: give a wider type, such as "
-                f"types.Constant({value.value}, types.INT64)"
-            )
-    return constant(np.array(value.value, dtype))

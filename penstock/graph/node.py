@@ -25,6 +25,7 @@ class OpNode:
         self.preserve = preserve
         self.number = next(_count)  # nodes can only use older ones, so this is a topological order
         self.location: Location | None = caller()
+        self.made_in: object = None  # the key of the scope that it was made in, if there was one
         self.name = name or self._default_name()
         many = op.num_outputs()
         names = [self.name] if many == 1 else [f"{self.name}[{i}]" for i in range(many)]
@@ -52,6 +53,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.nodes: list[OpNode] = []
+        self._key = object()  # which its nodes hold: holding the scope itself would keep it alive
 
     @classmethod
     def _stack(cls) -> list[Scope]:
@@ -71,6 +73,7 @@ class Scope:
         scope = cls.current()
         if scope is not None:
             scope.nodes.append(node)
+            node.made_in = scope._key
 
     def __enter__(self) -> Scope:
         self._stack().append(self)
@@ -84,6 +87,16 @@ def _expression(name: str, *operands: Any) -> DataNode:
     from penstock.graph.expression import expression  # it declares nodes of an operator, and operators know nodes
 
     return expression(name, *operands)
+
+
+def _reflected(name: str, left: Any, node: DataNode) -> DataNode:
+    """Of an operator whose left operand leaves it to the node: NumPy's scalars count as Python's numbers there.
+
+    So they do in DALI, where NumPy converts them before it asks the node. ``node + np.int8(1)`` keeps the type.
+    """
+    if getattr(left, "ndim", None) == 0 and hasattr(left, "item"):
+        left = left.item()
+    return _expression(name, left, node)
 
 
 class DataNode:
@@ -154,43 +167,43 @@ class DataNode:
         return _expression("add", self, other)
 
     def __radd__(self, other: Any) -> DataNode:
-        return _expression("add", other, self)
+        return _reflected("add", other, self)
 
     def __sub__(self, other: Any) -> DataNode:
         return _expression("sub", self, other)
 
     def __rsub__(self, other: Any) -> DataNode:
-        return _expression("sub", other, self)
+        return _reflected("sub", other, self)
 
     def __mul__(self, other: Any) -> DataNode:
         return _expression("mul", self, other)
 
     def __rmul__(self, other: Any) -> DataNode:
-        return _expression("mul", other, self)
+        return _reflected("mul", other, self)
 
     def __truediv__(self, other: Any) -> DataNode:
         return _expression("fdiv", self, other)
 
     def __rtruediv__(self, other: Any) -> DataNode:
-        return _expression("fdiv", other, self)
+        return _reflected("fdiv", other, self)
 
     def __floordiv__(self, other: Any) -> DataNode:
         return _expression("div", self, other)
 
     def __rfloordiv__(self, other: Any) -> DataNode:
-        return _expression("div", other, self)
+        return _reflected("div", other, self)
 
     def __mod__(self, other: Any) -> DataNode:
         return _expression("mod", self, other)
 
     def __rmod__(self, other: Any) -> DataNode:
-        return _expression("mod", other, self)
+        return _reflected("mod", other, self)
 
     def __pow__(self, other: Any) -> DataNode:
         return _expression("pow", self, other)
 
     def __rpow__(self, other: Any) -> DataNode:
-        return _expression("pow", other, self)
+        return _reflected("pow", other, self)
 
     def __neg__(self) -> DataNode:
         return _expression("minus", self)
@@ -226,31 +239,31 @@ class DataNode:
         return _expression("bitand", self, other)
 
     def __rand__(self, other: Any) -> DataNode:
-        return _expression("bitand", other, self)
+        return _reflected("bitand", other, self)
 
     def __or__(self, other: Any) -> DataNode:
         return _expression("bitor", self, other)
 
     def __ror__(self, other: Any) -> DataNode:
-        return _expression("bitor", other, self)
+        return _reflected("bitor", other, self)
 
     def __xor__(self, other: Any) -> DataNode:
         return _expression("bitxor", self, other)
 
     def __rxor__(self, other: Any) -> DataNode:
-        return _expression("bitxor", other, self)
+        return _reflected("bitxor", other, self)
 
     def __lshift__(self, other: Any) -> DataNode:
         return _expression("lshift", self, other)
 
     def __rlshift__(self, other: Any) -> DataNode:
-        return _expression("lshift", other, self)
+        return _reflected("lshift", other, self)
 
     def __rshift__(self, other: Any) -> DataNode:
         return _expression("rshift", self, other)
 
     def __rrshift__(self, other: Any) -> DataNode:
-        return _expression("rshift", other, self)
+        return _reflected("rshift", other, self)
 
     __hash__ = object.__hash__
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from penstock import types
+from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
@@ -71,8 +70,8 @@ def subscript(node: DataNode, key: Any) -> DataNode:
 
     - a whole number or a node of whole numbers (one per sample): that element; the axis goes away. Negative ones count
       from the end.
-    - a range ``start:end:step``, where each part may be left out, or be a node. Bounds beyond the ends are moved there,
-      as Python does. The step may be negative.
+    - a range ``start:end:step``, where each part may be left out, or be a node; fractions are cut off, as in DALI.
+      Bounds beyond the ends are moved there, as Python does. The step may be negative.
     - ``...``: all axes that are left.
     - `newaxis`, or ``newaxis("N")`` with a name: a new axis of extent 1.
     - None, as in DALI: the whole axis.
@@ -128,6 +127,8 @@ def _item(node: DataNode, item: Any) -> tuple[str, str, tuple[Any, Any, Any]]:
         return "r", "", (None, None, None)
     if isinstance(item, slice):
         return "r", "", (item.start, item.stop, item.step)
+    if type(item) is float:
+        raise _refused(node, item)
     return "i", "", (item, None, None)
 
 
@@ -142,12 +143,12 @@ def _value(node: DataNode, value: Any, inputs: list[DataNode]) -> tuple[int, int
             )
         inputs.append(value)
         return 0, len(inputs) - 1
-    if isinstance(value, types.ScalarConstant):
-        value = value.value
     try:
-        return operator.index(value), 0
-    except TypeError:
-        shown = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-        raise ArgumentTypeError(
-            f"{node.name}[...]: {shown}: expected a whole number, a range, a node, `...` or newaxis"
-        ) from None
+        return int(_values.convert("integer", value)), 0
+    except (TypeError, ValueError, OverflowError):
+        raise _refused(node, value) from None
+
+
+def _refused(node: DataNode, value: Any) -> ArgumentTypeError:
+    shown = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+    return ArgumentTypeError(f"{node.name}[...]: {shown}: expected a whole number, a range, a node, `...` or newaxis")

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/convert.h"
+#include "core/converter.h"
 #include "kernels/device/functions.h"
 
 namespace ps::arithmetic {

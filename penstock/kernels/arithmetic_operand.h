@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/converter.h"
 #include "kernels/arithmetic_types.h"
 
 namespace ps::arithmetic {

@@ -1,7 +1,7 @@
 // Elements of one type as elements of another.
 #pragma once
 
-#include "core/convert.h"
+#include "core/converter.h"
 #include "core/operator.h"
 #include "gpu/elementwise.h"
 #include "rows/map_stage.h"

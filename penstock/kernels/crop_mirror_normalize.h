@@ -26,7 +26,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
         dtype_(s.dtype("dtype", DType::f32)), output_layout_(s.string("output_layout", "CHW")),
         pad_output_(s.flag("pad_output")) {
     if (const ArgValue* fill = s.find("fill_values"); fill && border_ == Border::constant) fill_ = fill->numbers;
-    fill_bytes_ = truncated(fill_, dtype_);
+    fill_bytes_ = truncated(fills(device::kNormalizedChannels), dtype_);
   }
 
   void setup(const Context& c) const override {
@@ -50,9 +50,13 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     out.shape = in.shape;
     for (int i = 0; i < in.shape.ndim; i++) out.shape[i] = p.region.shape[from.find(out.layout.axes[i])];
     if (pad_output_) out.shape[out.layout.find('C')] = int64_t(std::bit_ceil(uint64_t(channels)));
-    check_count("mean", mean_.size(c), channels);
-    check_count("std", std_.size(c), channels);
-    check_count("fill_values", int64_t(fill_.size()), out.shape[out.layout.find('C')]);
+    const int64_t padded = out.shape[out.layout.find('C')];
+    check_count("mean", mean_.size(c), channels, padded);
+    check_count("std", std_.size(c), channels, padded);
+    check_count("fill_values", int64_t(fill_.size()), channels, padded);
+    if (mean_.size(c) > 1 && std_.size(c) > 1 && mean_.size(c) != std_.size(c))
+      fail(ErrorKind::argument, "mean has " + std::to_string(mean_.size(c)) + " values, and std " +
+                                    std::to_string(std_.size(c)));
     visit_types(in.dtype, dtype_, [](auto, auto) {});
   }
 
@@ -121,8 +125,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
       f.shift[i] = n.shift;
     }
     const size_t element = size_of(dtype_);
-    for (size_t i = 0; i < device::kNormalizedChannels; i++)
-      std::memcpy(f.fills + i * element, fill_bytes_.data() + (i < fill_.size() ? i : 0) * element, element);
+    std::memcpy(f.fills, fill_bytes_.data(), device::kNormalizedChannels * element);
   }
 
   Window needed(const Context& c, const Window& output) const override {
@@ -148,9 +151,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
         table[at.back() + 2 * channels + k] = n.shift;
       }
     }
-    std::vector<double> fill(fill_);
-    fill.resize(size_t(most), fill_[0]);
-    const std::vector<uint8_t> fill_bytes = truncated(fill, dtype_);
+    const std::vector<uint8_t> fill_bytes = truncated(fills(size_t(most)), dtype_);
     const void* fills = r.constant(fill_bytes.data(), fill_bytes.size());
     const auto* all = static_cast<const float*>(r.constant(table.data(), table.size() * sizeof(float)));
     gpu::record_gather(r, "NormalizeElements", "kernels/device/normalize.h", r[0].in(0).dtype, dtype_, Border::constant,
@@ -175,8 +176,9 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     bool mirror;
   };
 
-  static void check_count(const char* name, int64_t have, int64_t channels) {
-    if (have != 1 && have != channels)
+  // Where channels are added, some of those that there are may count among them.
+  void check_count(const char* name, int64_t have, int64_t channels, int64_t padded) const {
+    if (have != 1 && have != channels && !(pad_output_ && have > 0 && have <= padded))
       fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " +
                                     std::to_string(channels) + " channels");
   }
@@ -190,9 +192,18 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     return ends_with(out, "HWC") ? Order::interleaved : ends_with(out, "HW") ? Order::planes : Order::other;
   }
 
+  // Beyond the channels that mean and std are given for, all becomes 0.
   ChannelNumbers numbers(const Context& c, int channel) const {
-    const float mean = mean_.get(c, mean_.size(c) > 1 ? channel : 0), std = std_.get(c, std_.size(c) > 1 ? channel : 0);
+    const int64_t means = mean_.size(c), stds = std_.size(c), given = std::max(means, stds);
+    if (given > 1 && channel >= given) return {0, 0, 0};
+    const float mean = mean_.get(c, means > 1 ? channel : 0), std = std_.get(c, stds > 1 ? channel : 0);
     return ChannelNumbers::of(mean, scale_ / std, shift_);
+  }
+  // Of so many channels; those beyond the ones that several are given for are 0.
+  std::vector<double> fills(size_t channels) const {
+    std::vector<double> all(fill_);
+    all.resize(channels, fill_.size() > 1 ? 0 : fill_[0]);
+    return all;
   }
 
   void prepare(const Context& c, Normalization& m) const {
@@ -201,9 +212,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     m.resize(int(c.in(0).shape[p.layout.find('C')]));
     m.out_channels = int(out.shape[out.layout.find('C')]);
     for (int i = 0; i < m.channels; i++) m.set(i, numbers(c, i));
-    std::vector<double> fill(fill_);
-    fill.resize(size_t(m.out_channels), fill_[0]);
-    m.fill = truncated(fill, out.dtype);
+    m.fill = truncated(fills(size_t(m.out_channels)), out.dtype);
   }
 
   void prepare(const Context& c, NormalizeStage& s) const {
@@ -284,7 +293,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
   std::string output_layout_;
   bool pad_output_;
   std::vector<double> fill_{0.0};
-  std::vector<uint8_t> fill_bytes_;                  // the same in the output's type
+  std::vector<uint8_t> fill_bytes_;                  // of the channels of a stage, in the output's type
 };
 
 PS_OPERATOR("crop_mirror_normalize", CropMirrorNormalize)

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "core/convert.h"
+#include "core/converter.h"
 #include "core/operator.h"
 #include "gpu/elementwise.h"
 

@@ -54,6 +54,7 @@ template <class In, class Out> struct BlurAxis : BlurFields {
 
 #include "core/axes_argument.h"
 #include "core/convert.h"
+#include "core/converter.h"
 #include "core/region.h"
 #include "gpu/operator.h"
 #include "kernels/blur_rows.h"
@@ -149,14 +150,17 @@ class GaussianBlur : public Operator, public GpuOperator {
     };
     while (w.first < end && is(w.first, "FC")) w.first++;
     if (end > w.first && is(end - 1, "C")) end--;
-    for (int i = w.first; i < end; i++)
-      if (is(i, "FC"))
-        fail(ErrorKind::layout, std::string("the layout '") + t.layout.axes +
-                                    "': expected frames first, and channels first or last");
     if (end == w.first)
       fail(ErrorKind::layout, t.layout.empty()
                                   ? "expected at least one axis, got a single number"
                                   : std::string("the layout '") + t.layout.axes + "' has no axis to blur");
+    int frames = 0, channels = 0;
+    for (int i = 0; i < t.shape.ndim; i++) {
+      frames += is(i, "F"), channels += is(i, "C");
+      if (frames > 1 || channels > 1 || (is(i, "FC") && i >= w.first && i < end))
+        fail(ErrorKind::layout, std::string("the layout '") + t.layout.axes +
+                                    "': expected frames first, channels first or last, and either once");
+    }
     w.count = end - w.first;
     return w;
   }

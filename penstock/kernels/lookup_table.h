@@ -40,6 +40,7 @@ template <class In, class Out> struct LookUpElements {
 #include <vector>
 
 #include "core/convert.h"
+#include "core/converter.h"
 #include "gpu/operator.h"
 #include "gpu/resident.h"
 #include "kernels/lookup_bytes.h"

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/axes_argument.h"
+#include "core/converter.h"
 #include "kernels/normalize_gpu.h"
 #include "kernels/normalize_rows.h"
 

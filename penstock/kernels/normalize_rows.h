@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/convert.h"
+#include "core/converter.h"
 #include "kernels/device/normalize_axes.h"
 #include "kernels/reduce_rows.h"
 

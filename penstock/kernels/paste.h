@@ -30,6 +30,8 @@ class Paste : public Operator, public GpuOperator {
                                     std::to_string(in.shape[2]) + " channels");
     const float ratio = ratio_.get(c), least = least_.get_or(c, 0);
     if (!(ratio >= 1)) fail(ErrorKind::argument, "ratio is " + std::to_string(ratio) + ": expected at least 1");
+    if (!(least >= 0))
+      fail(ErrorKind::argument, "min_canvas_size is " + std::to_string(least) + ": expected 0 or more");
     out.dtype = in.dtype;
     out.layout = "HWC";
     out.shape = in.shape;

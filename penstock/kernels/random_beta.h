@@ -58,11 +58,15 @@ class RandomBeta : public RandomOperator {
   static double gamma(Philox& random, double shape) {
     const double d = shape - 1.0 / 3, k = 1 / std::sqrt(9 * d);
     while (true) {
-      const double x = random.normal(), t = 1 + k * x, v = t * t * t;
+      const double x = random.normal(), s = k * x, t = 1 + s, v = t * t * t;
       if (v <= 0) continue;
       const double u = 1 - random.uniform64(), square = x * x;
       if (u < 1 - 0.0331 * square * square) return d * v;          // most are taken without a logarithm
-      if (std::log(u) < 0.5 * square + d - d * v + d * std::log(v)) return d * v;
+      // With 9 d s^2 = x^2 the sum below is 3 d (log(1 + s) - s + s^2/2 - s^3/3), of whose digits none are left where d
+      // is large and s small. Then the next term of the series is all there is.
+      const bool exact = std::fabs(s) > 1e-3;
+      const double log_ratio = exact ? 0.5 * square + d - d * v + d * std::log(v) : -0.75 * d * s * s * s * s;
+      if (std::log(u) < log_ratio) return d * v;
     }
   }
 

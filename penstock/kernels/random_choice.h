@@ -17,7 +17,7 @@ class RandomChoice : public RandomOperator {
     const Tensor& from = c.in(0);
     Tensor& out = c.out(0);
     const bool numbers = from.shape.ndim == 0;
-    if (numbers && (is_float(from.dtype) || from.dtype == DType::boolean))
+    if (numbers && !(from.dtype >= DType::u8 && from.dtype <= DType::i64))
       fail(ErrorKind::type,
            std::string("the input is one ") + name_of(from.dtype) + "; expected a whole number, or a list");
     out.dtype = from.dtype;
@@ -59,13 +59,14 @@ class RandomChoice : public RandomOperator {
   }
 
   const double* cumulated(const Context& c, int64_t n) const {
-    if (p_.size(c) != n)
+    const int64_t given = p_.size(c);                // one number is the probability of each
+    if (given != n && given != 1)
       fail(ErrorKind::argument,
-           "p has " + std::to_string(p_.size(c)) + " probabilities for " + std::to_string(n) + " elements");
+           "p has " + std::to_string(given) + " probabilities for " + std::to_string(n) + " elements");
     double* sums = static_cast<double*>(c.scratch->take(size_t(n) * sizeof(double)));
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-      const double p = p_.get(c, i);
+      const double p = p_.get(c, given == 1 ? 0 : i);
       if (!(p >= 0 && p <= 1))
         fail(ErrorKind::argument, "p[" + std::to_string(i) + "]=" + std::to_string(p) + ": expected 0 to 1");
       sums[i] = sum += p;

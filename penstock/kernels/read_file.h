@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/bytes_setting.h"
 #include "core/operator.h"
 #include "core/waiting.h"
 
@@ -18,7 +19,8 @@ class ReadFile : public Operator {
  public:
   // The names are relative to the root unless they are absolute. They are joined once: errors and source_info() show
   // the whole path as long as the data set is in use.
-  explicit ReadFile(const Spec& s) : labels_(s.arg<int32_t>("labels")), with_labels_(s.num_outputs > 1) {
+  explicit ReadFile(const Spec& s)
+      : labels_(s.arg<int32_t>("labels")), with_labels_(s.num_outputs > 1), most_(bytes_setting(kVariable, kMost)) {
     const std::string names = s.string("paths"), root = s.string("root");
     for (size_t at = 0; at < names.size();) {
       const char* name = names.data() + at;
@@ -38,6 +40,11 @@ class ReadFile : public Operator {
     const char* path = paths_.data() + starts_[size_t(i)];
     for (int k = 0; k < c.num_outputs; k++) c.out(k).source = path;
     const struct stat info = c.st<OpenFile>().open(path);
+    if (size_t(info.st_size) > most_) {
+      c.st<OpenFile>().close();
+      fail(ErrorKind::read, std::string("the file ") + path + " has " + std::to_string(info.st_size) +
+           " bytes, and files are read whole: " + kVariable + " allows " + std::to_string(most_));
+    }
     c.out(0).dtype = DType::u8;
     c.out(0).shape = {int64_t(info.st_size)};
     c.out(0).layout = {};
@@ -65,6 +72,9 @@ class ReadFile : public Operator {
   }
 
  private:
+  static constexpr const char* kVariable = "PENSTOCK_MAX_FILE_BYTES";
+  static constexpr size_t kMost = size_t(2) << 30;   // the largest picture that decoders take, uncompressed, has room
+
   // Each call may block for as long as a disk or server likes.
   struct OpenFile : State {
     int fd = -1;
@@ -97,11 +107,13 @@ class ReadFile : public Operator {
 
   [[noreturn]] static void refuse(const char* path, const char* what, int error) {
     std::string text = std::string("the file ") + path + " " + what;
-    fail(ErrorKind::read, error ? text + ": " + std::strerror(error) : text);
+    const bool shortage = error == EMFILE || error == ENFILE || error == ENOMEM;     // another file would fare no better
+    fail(shortage ? ErrorKind::system : ErrorKind::read, error ? text + ": " + std::strerror(error) : text);
   }
 
   Arg<int32_t> labels_;
   bool with_labels_;
+  size_t most_;                        // bytes of a file
   std::string paths_;                  // one behind the other, each with a zero at its end
   std::vector<size_t> starts_;
 };

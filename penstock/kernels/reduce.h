@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/axes_argument.h"
+#include "core/converter.h"
 #include "kernels/reduce_gpu.h"
 #include "kernels/reduce_rows.h"
 

@@ -48,6 +48,12 @@ template <template <class> class FoldOf, class T> class Reducer {
         means_(take<double>(scratch, kWidest)) {}
 
   void operator()(const T* in, Result* out) {
+    if constexpr (Fold::kExtreme) {
+      if (shape_.count == 1) {                       // each element by itself
+        for (int64_t i = 0; i < shape_.outputs; i++) out[i] = Fold::template term<Result>(in[i], 0);
+        return;
+      }
+    }
     std::fill_n(out, shape_.outputs, Fold::template none<Result>());
     shape_.for_each_block(
         [&](int64_t i, int64_t rows, int64_t width, int64_t o) { columns(in + i, rows, width, out + o, at(mean_, o)); },

@@ -58,7 +58,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
     for (int i = 0; i < space.count; i++) regions[i].in = in.shape[space.first + i];
     find(c, space, regions);
     out.shape = in.shape;
-    out.layout = in.layout;
+    out.layout = space.layout;
     Params& p = c.param<Params>();
     p.space = space;
     for (int i = 0; i < space.count; i++) {

@@ -22,8 +22,7 @@ class ResampleSize {
       : size_(s.arg<float>("size")), shorter_(s.arg<float>("resize_shorter")), longer_(s.arg<float>("resize_longer")),
         max_size_(s.arg<float>("max_size")), roi_start_(s.arg<float>("roi_start")), roi_end_(s.arg<float>("roi_end")),
         roi_relative_(s.flag("roi_relative")), subpixel_(s.flag("subpixel_scale", true)) {
-    const char* names[] = {"resize_z", "resize_y", "resize_x"};
-    for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(names[i]);
+    for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(kEach[i]);
     const std::string mode = s.string("mode", "default");
     if (shorter_.given() || mode == "not_smaller") mode_ = Mode::not_smaller;
     else if (longer_.given() || mode == "not_larger") mode_ = Mode::not_larger;
@@ -50,6 +49,7 @@ class ResampleSize {
 
  private:
   enum class Mode { normal, stretch, not_larger, not_smaller };
+  static constexpr const char* kEach[] = {"resize_z", "resize_y", "resize_x"};
 
   static void list(const Context& c, const Arg<float>& a, const char* name, int n, float* to) {
     const int64_t have = a.size(c);
@@ -64,8 +64,14 @@ class ResampleSize {
     else if (shorter_.given()) std::fill_n(size, n, shorter_.get(c));
     else if (longer_.given()) std::fill_n(size, n, longer_.get(c));
     else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get_or(c, 0);
-    for (int i = 0; i < n; i++)
-      if (!(std::abs(size[i]) < 0x1p31f)) fail(ErrorKind::argument, "the size " + std::to_string(size[i]) + " is none");
+    for (int i = 0; i < n; i++) {
+      if (std::abs(size[i]) < 0x1p31f) continue;
+      const char* name = size_.given()      ? "size"
+                         : shorter_.given() ? "resize_shorter"
+                         : longer_.given()  ? "resize_longer"
+                                            : kEach[3 - n + i];
+      fail(ErrorKind::argument, std::string(name) + " is " + std::to_string(size[i]) + ": expected less than 2^31");
+    }
   }
 
   void regions(const Context& c, int n, ResampleRegion* axes) const {
@@ -86,7 +92,8 @@ class ResampleSize {
     }
   }
 
-  // One scale for all axes, from the smallest or the largest one given.
+  // One scale for all axes, from the smallest or the largest one given; where that is an axis's own, its size is just
+  // as given, so that a half is rounded up.
   void one_scale(int n, const float* scale, const float* most, const float* extent, float* size) const {
     float s = 0;
     for (int i = 0; i < n; i++) {
@@ -96,7 +103,8 @@ class ResampleSize {
     if (s == 0) s = 1;
     for (int i = 0; i < n; i++)
       if (most[i] > 0 && extent[i] > 0) s = std::min(s, most[i] / extent[i]);
-    for (int i = 0; i < n; i++) size[i] = extent[i] * s;
+    for (int i = 0; i < n; i++)
+      if (scale[i] != s) size[i] = extent[i] * s;
   }
 
   // Axes without a size get the geometric mean of the scales given, or (stretch) stay as they are; and a region does
@@ -117,10 +125,12 @@ class ResampleSize {
     }
   }
 
-  // The region grows or shrinks with what rounding does to the size, so the scale stays.
+  // The region grows or shrinks with what rounding does to the size, so the scale stays; but not beyond all bounds.
   void round(float size, ResampleRegion& axis) const {
+    constexpr float kLeast = 0.1f;
     axis.out = axis.in == 0 ? 0 : std::max<int64_t>(1, std::llround(size));
     if (!subpixel_ || size == float(axis.out) || !(size > 0)) return;
+    size = std::max(size, kLeast);
     const double centre = (axis.lo + axis.hi) / 2, half = (axis.hi - axis.lo) / 2 * (double(axis.out) / double(size));
     axis.lo = centre - half;
     axis.hi = centre + half;

@@ -24,7 +24,8 @@ class Reshape : public Operator {
     const Tensor& in = c.in(0);
     Tensor& out = c.out(0);
     out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
-    if (!size_of(in.dtype)) fail(ErrorKind::type, std::string("the input's type is ") + name_of(in.dtype));
+    for (DType type : {in.dtype, out.dtype})
+      if (!size_of(type)) fail(ErrorKind::type, std::string("expected a type of numbers, got ") + name_of(type));
     out.shape = requested(c, out.dtype);
     infer(in, out);
     if (out.bytes() != in.bytes())
@@ -54,12 +55,17 @@ class Reshape : public Operator {
       for (int64_t i = 0, n = checked(shape_.size(c)); i < n; i++) s.push(shape_.get(c, i));
     } else if (rel_shape_.given()) {
       const int64_t n = checked(rel_shape_.size(c));
-      if (src_dims_.given() ? src_dims_.size(c) != n : n > in.shape.ndim)
+      // An extent that is inferred, being the last one, may be a new axis.
+      const bool spare = n == in.shape.ndim + 1 && rel_shape_.get(c, n - 1) < 0;
+      if (src_dims_.given() ? src_dims_.size(c) != n : n > in.shape.ndim + spare)
         fail(ErrorKind::argument, "rel_shape has " + std::to_string(n) + " elements, but " +
                                       (src_dims_.given() ? "src_dims has " + std::to_string(src_dims_.size(c))
                                                          : "the input's shape is " + to_string(in.shape)));
       for (int i = 0; i < n; i++) {
         const double r = rel_shape_.get(c, i);
+        if (!std::isfinite(r))
+          fail(ErrorKind::argument, "rel_shape[" + std::to_string(i) + "] is " + std::to_string(r) +
+                                        "; expected a finite number");
         s.push(r < 0 ? -1 : int64_t(std::round(r * double(source(c, i)))));
       }
     } else {
@@ -111,7 +117,10 @@ class Reshape : public Operator {
     }
     if (open < 0) return;
     const int64_t volume = int64_t(in.bytes() / size_of(out.dtype));
-    out.shape[open] = others ? volume / others : 0;
+    if (!others)
+      fail(ErrorKind::argument, "extent " + std::to_string(open) + " of " + to_string(out.shape) +
+                                    " cannot be inferred: with the others it makes no elements, whatever it is");
+    out.shape[open] = volume / others;
   }
 
   Arg<int64_t> shape_, src_dims_;

@@ -1,7 +1,7 @@
 // The extents of a tensor.
 #pragma once
 
-#include "core/convert.h"
+#include "core/converter.h"
 #include "kernels/metadata.h"
 
 namespace ps {

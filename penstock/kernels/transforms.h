@@ -261,9 +261,6 @@ class CropTransform : public TransformOperator {
     for (int i = 0; i < n; i++) {
       if (absolute_ && from[0][i] > from[1][i]) std::swap(from[0][i], from[1][i]);
       if (absolute_ && to[0][i] > to[1][i]) std::swap(to[0][i], to[1][i]);
-      if (from[0][i] == from[1][i])
-        fail(ErrorKind::argument, "on axis " + std::to_string(i) + " from_start and from_end are both " +
-                                      std::to_string(from[0][i]));
       t.v[i][i] = (to[1][i] - to[0][i]) / (from[1][i] - from[0][i]);
       t.v[i][n] = to[0][i] - t.v[i][i] * from[0][i];
     }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/converter.h"
 #include "core/operator.h"
 #include "core/picture_layout.h"
 #include "gpu/operator.h"
@@ -124,9 +125,9 @@ class WarpOperator : public RowOperator, public StageOperator {
       fail(ErrorKind::argument, "size has " + std::to_string(size_.size(c)) + " values: expected " +
                                     std::to_string(space.count));
     for (int i = 0; i < space.count; i++) {
-      const float extent = std::round(size_.get(c, i));
+      const float given = size_.get(c, i), extent = size_.per_sample() ? std::trunc(given) : std::round(given);
       if (!(extent >= 1))
-        fail(ErrorKind::argument, "size: the extent " + std::to_string(size_.get(c, i)) + " is not positive");
+        fail(ErrorKind::argument, "size: the extent " + std::to_string(given) + " is not positive");
       out[space.first + i] = int64_t(std::min(extent, 1e12f));
     }
   }

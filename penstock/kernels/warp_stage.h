@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/converter.h"
 #include "core/operator.h"
 #include "kernels/warp_rows.h"
 

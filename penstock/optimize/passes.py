@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
+from penstock import _settings
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
 from penstock.optimize.plan import Plan, Segment, Where, elements_of, is_data
@@ -144,7 +144,7 @@ def optimize(
     plan = Plan(outputs)
     reach(plan, preserved)
     plan.planes = {node for node in plan.nodes if leaves_planes(node)}
-    fusing = os.environ.get("PENSTOCK_FUSE", "1") != "0"
+    fusing = _settings.FUSE.value()
     for one in PASSES:
         if fusing or one is not fuse:
             one(plan)

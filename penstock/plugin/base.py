@@ -11,15 +11,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from penstock.errors import ArgumentError, ArgumentTypeError, GraphError
+from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError
 from penstock.graph.blame import warn
-from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy
+from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
 from penstock.read.order import EpochOrder, LastBatch, Order, Position
+from penstock.run.ways import Iterating
+from penstock.types import PipelineAPIType
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
 Array = TypeVar("Array")
 Self = TypeVar("Self", bound="BaseIterator[Any]")
+AnyEpochs = Epochs | SizedEpochs | FollowedEpochs
 AutoReset = bool | Literal["yes", "no"] | None
 
 # The epoch that an iterator last began on each pipeline: another iterator for it begins the one behind.
@@ -46,11 +49,17 @@ class PipelineLike(Protocol):
     def may_skip(self) -> bool:
         """Whether broken samples are left out, so that epochs may turn out to be shorter."""
 
+    @property
+    def is_restored_from_checkpoint(self) -> bool: ...
+
     def empty(self) -> bool:
         """Whether no iteration is scheduled."""
 
     def wait(self) -> object:
         """Waits until it is known which samples the oldest iteration has."""
+
+    def using(self, way: PipelineAPIType) -> Any:
+        """For ``with`` blocks that run the pipeline in this way."""
 
     def schedule_run(self) -> object:
         """Schedules an iteration; the first call fills the prefetch queue."""
@@ -66,7 +75,7 @@ class PipelineLike(Protocol):
         """How many iterations `share_outputs` has handed out so far, those included that failed."""
 
     def reset(self) -> object:
-        """Makes the pipeline go on after a StopIteration."""
+        """Makes the pipeline go on after a StopIteration: its sources begin anew."""
 
     def set_last_batch(self, reader: str, last_batch: LastBatch) -> object:
         """Throws away all that is scheduled, and sets `EpochOrder.last_batch` of this reader and of those that are to
@@ -108,8 +117,10 @@ class BaseIterator(ABC, Generic[Array]):
             warn("fill_last_batch is deprecated: use last_batch_policy", Warning)  # of DALI's category
             last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
 
-        for pipe in self._pipes:
-            pipe.build()
+        self._iterating = Iterating(self._pipes)
+        with self._iterating:  # refuses pipelines that are run in another way
+            for pipe in self._pipes:
+                pipe.build()
         self._size = int(size)
         self._by_reader = bool(reader_name)
         self._reader: str | None = None  # whose epochs these are
@@ -117,6 +128,8 @@ class BaseIterator(ABC, Generic[Array]):
         self._epoch = 1 + max(_begun.get(pipe, -1) for pipe in self._pipes)
         self._batch = 0  # the number, within its epoch, of the batch that comes next
         self._taking: list[tuple[Any, int]] = []  # pipelines that are asked for it, and what they had given before
+        # What each pipeline had given when its sources last began, and when the epoch did.
+        self._sources_began, self._epoch_began = self._handed_out(), self._handed_out()
         if self._epoch:
             self._start_epoch(self._epoch)
         else:
@@ -126,11 +139,17 @@ class BaseIterator(ABC, Generic[Array]):
         self._ended = False  # StopIteration was raised and no reset followed
         self._late: Exception | None = None  # came up when the batch behind the last one was scheduled
         if prepare_first_batch:
-            self._schedule()
+            with self._iterating:
+                self._schedule()
+            self._check_there_is_data()
 
     @abstractmethod
     def _array(self, name: str, output: Any, samples: int) -> Array:
         """The first samples of an output (a TensorList) as an array of the framework."""
+
+    @abstractmethod
+    def _empty(self, pipe: Any, like: Array) -> Array:
+        """An array of no samples, of a pipeline that would give such ones."""
 
     def _stream(self, pipe: Any) -> Any:
         """The CUDA stream in which a pipeline's outputs will be used; None: nobody knows."""
@@ -141,6 +160,10 @@ class BaseIterator(ABC, Generic[Array]):
         return self
 
     def __next__(self) -> list[dict[str, Array]]:
+        with self._iterating:
+            return self._next()
+
+    def _next(self) -> list[dict[str, Array]]:
         self._settle()
         if self._ended or self._over():
             self._end()
@@ -156,26 +179,29 @@ class BaseIterator(ABC, Generic[Array]):
                 pipe.wait()
             if self._over():
                 self._end()
-        # A pipeline whose shard is at its end already has its next epoch's first batch ready, which must wait.
         samples = self._epochs.samples(self._epoch, self._batch) if self._epochs else [self.batch_size]
-        active = [(pipe, n) for pipe, n in zip(self._pipes, samples, strict=True) if n]
+        active = [pipe for pipe, n in zip(self._pipes, samples, strict=True) if n is not None]
         try:
-            outputs = self._share([pipe for pipe, _ in active])
+            outputs = dict(zip(active, self._share(active), strict=True))
         except StopIteration:
-            for pipe in self._pipes:
-                pipe.reset()
+            for pipe in self._pipes if self._reader is None else []:  # else they begin with the readers' next epoch
+                self._begin_sources(pipe)
             self._end()
         try:
-            batch = [self._arrays(o, n) for o, (_, n) in zip(outputs, active, strict=True)]
+            batch = {p: self._arrays(outputs[p], n) for p, n in zip(self._pipes, samples, strict=True) if n}
         finally:
-            for pipe, _ in active:
+            for pipe in active:
                 pipe.release_outputs()
         try:
-            for pipe, _ in active:
+            for pipe in active:
                 pipe.schedule_run()
         except Exception as e:  # this batch is none the worse for it
             self._late = e
-        return batch
+        for pipe, n in zip(self._pipes, samples, strict=True):
+            if n is None:  # batch[i] is that of pipeline i
+                some = next(iter(batch.values()))
+                batch[pipe] = {name: self._empty(pipe, array) for name, array in some.items()}
+        return [batch[pipe] for pipe in self._pipes if pipe in batch]
 
     def next(self) -> list[dict[str, Array]]:
         """The next batch: the same as ``next(iterator)``."""
@@ -186,20 +212,33 @@ class BaseIterator(ABC, Generic[Array]):
 
         From the middle, what the pipelines have prefetched is thrown away. A ``for`` loop does this by itself.
         """
+        with self._iterating:
+            self._reset()
+
+    def _reset(self) -> None:
         self._settle()
         if self._batch == self._start and not self._ended:
             return
         epoch, at_end = self._next_epoch()
-        if not at_end:
+        if at_end:
+            self._drop_rest()
+            if self._epochs and not self._over():  # a source had no more
+                self._epochs.begin(epoch)
+        else:
             self._late = None
             self._start_epoch(epoch)
+        self._epoch_began = self._handed_out()
         _begun.update(dict.fromkeys(self._pipes, epoch))
         self._epoch, self._batch, self._start, self._ended = epoch, 0, 0, False  # at the end: Ctrl-C may come before
 
     def checkpoints(self) -> list[str]:
         """`Pipeline.checkpoint` of each pipeline: an iterator for pipelines that are made with these goes on behind the
-        last batch, in the middle of its epoch.
+        last batch, in the middle of its epoch. GraphError in a signal handler that comes when some of several pipelines
+        have handed out their parts of a batch, and others have not.
         """
+        handed_out = {pipe.handed_out() - count for pipe, count in self._taking}
+        if len(handed_out) > 1:
+            raise GraphError("checkpoints(): some of the pipelines have handed out their parts of a batch, others not")
         return [pipe.checkpoint() for pipe in self._pipes]
 
     def __len__(self) -> int:
@@ -237,6 +276,7 @@ class BaseIterator(ABC, Generic[Array]):
     def _start_epoch(self, epoch: int) -> None:
         for pipe in self._pipes:
             pipe.start_epoch(epoch)
+        self._sources_began = self._handed_out()
         if self._epochs:
             self._epochs.begin(epoch)
 
@@ -247,9 +287,23 @@ class BaseIterator(ABC, Generic[Array]):
         position = self._pipes[0].reader_position(self._reader)
         if place := self._epochs.place(position):
             self._epoch, self._batch = place
+        elif any(getattr(p, "is_restored_from_checkpoint", False) and not p.handed_out() for p in self._pipes):
+            self._resume_between_batches(self._reader, self._epochs, position)
         else:
             self._epoch = position.epoch + 1
             self._start_epoch(self._epoch)
+
+    def _resume_between_batches(self, reader: str, epochs: Any, position: Position) -> None:
+        """Goes on with the next sample of a checkpoint that was made with another batch size."""
+        shards = self._pipes[0].reader_meta(reader)["number_of_shards"]
+        if shards > 1 or not epochs.continuous:
+            raise ArgumentError(
+                f"the checkpoint is at sample {position.position} of epoch {position.epoch}, where no batch of "
+                f"{self.batch_size} begins: with a batch size of its own, an iterator can go on in the middle of an "
+                "epoch only with LastBatchPolicy.FILL, one shard, and a reader that does not pad"
+            )
+        self._epochs = self._followed(reader, epochs.policy, waits=False)
+        self._epoch = position.epoch
 
     def _schedule(self) -> None:
         for pipe in self._pipes:
@@ -262,7 +316,7 @@ class BaseIterator(ABC, Generic[Array]):
         self._taking = [(pipe, pipe.handed_out()) for pipe in pipes]
         for pipe in pipes:  # behind a failure, too: pipelines stay in step
             try:
-                outputs.append(pipe.share_outputs(self._stream(pipe)))
+                outputs.append(self._outputs_of(pipe))
             except StopIteration:
                 self._taking = []
                 raise
@@ -275,6 +329,45 @@ class BaseIterator(ABC, Generic[Array]):
             finally:
                 failures.clear()  # tracebacks show this frame: both would keep each other, and the pipelines, alive
         return outputs
+
+    def _outputs_of(self, pipe: Any) -> Sequence[Any]:
+        try:
+            return pipe.share_outputs(self._stream(pipe))  # type: ignore[no-any-return]
+        except StopIteration:
+            # Sources that gave data to the epoch before have come to their end, and this epoch wants more: they begin
+            # anew. Where they began with this epoch, their end is the epoch's.
+            if self._epochs is None or self._sources_began[pipe] >= self._epoch_began[pipe]:
+                raise
+        self._begin_sources(pipe)
+        pipe.schedule_run()
+        return pipe.share_outputs(self._stream(pipe))  # type: ignore[no-any-return]
+
+    def _begin_sources(self, pipe: Any) -> None:
+        pipe.reset()
+        self._sources_began[pipe] = pipe.handed_out()
+
+    def _drop_rest(self) -> None:
+        """Throws away what an epoch that was counted to its end takes without handing it out."""
+        rest = self._epochs.dropped(self._epoch) if self._epochs and self._over() else 0
+        for pipe in self._pipes if rest else []:
+            while pipe.handed_out() < self._epoch_began[pipe] + self._batch + rest:
+                if pipe.empty():
+                    pipe.schedule_run()
+                try:
+                    self._outputs_of(pipe)
+                except StopIteration:
+                    self._begin_sources(pipe)
+                    break
+                pipe.release_outputs()
+                pipe.schedule_run()
+
+    def _check_there_is_data(self) -> None:
+        for pipe in self._pipes:
+            if pipe.empty() and not pipe.is_restored_from_checkpoint:  # one may be at the end of an epoch
+                raise NoDataError("there is no data in the pipeline: its source has ended before its first batch")
+
+    def _handed_out(self) -> dict[Any, int]:
+        return {pipe: pipe.handed_out() for pipe in self._pipes}
 
     def _settle(self) -> None:
         """Brings to its end what Ctrl-C stopped: what one pipeline has given is lost, and so is its like."""
@@ -301,7 +394,8 @@ class BaseIterator(ABC, Generic[Array]):
     def _next_epoch(self) -> tuple[int, bool]:
         """The epoch that follows, and whether the end of this one was reached."""
         epoch = self._epoch + 1
-        at_end = self._ended or self._over()
+        # Readers whose epoch a source has cut short are in its middle.
+        at_end = self._over() or (self._ended and self._reader is None)
         if self._epochs and at_end:
             epoch = self._epochs.after(self._epoch)
         return epoch, at_end
@@ -318,28 +412,26 @@ class BaseIterator(ABC, Generic[Array]):
             )
         return {name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)}
 
-    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> Epochs | FollowedEpochs | None:
+    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> AnyEpochs | None:
         if reader is not None and self._size >= 0:
             raise ArgumentError(f"size={self._size} and reader_name={reader!r} exclude each other: leave size out")
         if reader is not None and padded:
             raise ArgumentError(f"last_batch_padded=True: the reader {reader!r} tells by itself, leave it out")
         if self._size == 0:
             raise ArgumentError("size=0: an epoch has at least one sample")
+        if self._size > 0 and any(pipe.reader_meta() for pipe in self._pipes):
+            warn(  # of DALI's category
+                "Please set `reader_name` rather than size: the reader knows the size of its shard and whether it "
+                "pads, and epochs of a size of your own may lack samples or repeat some",
+                Warning,
+            )
         if reader is None and self._size < 0:
             if len(self._pipes) > 1:
                 raise ArgumentError(f"{len(self._pipes)} pipelines need reader_name or size: one may end before others")
             return None
         reader = reader or self._reader_of_that_size()
         if reader is None:  # no more is known than how many samples are wanted, from wherever they come
-            return Epochs(
-                size=self._size,
-                num_shards=len(self._pipes),
-                shard_ids=np.arange(len(self._pipes)),
-                rotate=True,
-                padded=padded,
-                batch_size=self.batch_size,
-                policy=policy,
-            )
+            return SizedEpochs(self._size, len(self._pipes), padded, self.batch_size, policy)
         self._reader = reader
         epochs = self._reader_epochs(reader, policy)
         fill: LastBatch = "pad" if epochs.padded else "wrap"
@@ -355,14 +447,7 @@ class BaseIterator(ABC, Generic[Array]):
         apart = policy is LastBatchPolicy.PARTIAL or all(m["number_of_shards"] == 1 for m in metas)
         skip = apart and any(pipe.may_skip() for pipe in self._pipes)
         if skip or not all(isinstance(order, EpochOrder) for order in orders):
-            return FollowedEpochs(
-                orders=orders,
-                positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
-                padded=bool(_common([m["pad_last_batch"] for m in metas], f"pad_last_batch of {reader!r}")),
-                batch_size=self.batch_size,
-                policy=policy,
-                waits=skip,
-            )
+            return self._followed(reader, policy, waits=skip)
         meta = {key: _common([m[key] for m in metas], f"{key} of {reader!r}") for key in metas[0] if key != "shard_id"}
         return Epochs(
             size=meta["epoch_size"],
@@ -372,6 +457,17 @@ class BaseIterator(ABC, Generic[Array]):
             padded=bool(meta["pad_last_batch"]),
             batch_size=self.batch_size,
             policy=policy,
+        )
+
+    def _followed(self, reader: str, policy: LastBatchPolicy, waits: bool) -> FollowedEpochs:
+        padded = _common([pipe.reader_meta(reader)["pad_last_batch"] for pipe in self._pipes], f"padding of {reader!r}")
+        return FollowedEpochs(
+            orders=[pipe.reader_order(reader) for pipe in self._pipes],
+            positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
+            padded=bool(padded),
+            batch_size=self.batch_size,
+            policy=policy,
+            waits=waits,
         )
 
     def _reader_of_that_size(self) -> str | None:

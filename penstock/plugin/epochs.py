@@ -113,11 +113,16 @@ class Epochs:
             return -(-self._largest_shard // self.batch_size)
         return int(-(-self._sizes(epoch).max() // self.batch_size))
 
-    def samples(self, epoch: int, batch: int) -> list[int]:
-        """How many samples of a batch count, for each pipeline."""
+    def samples(self, epoch: int, batch: int) -> list[int | None]:
+        """How many samples of a batch count, for each pipeline; None: it waits with its next epoch's first batch."""
         if self.policy is not LastBatchPolicy.PARTIAL:
             return [self.batch_size] * len(self.shard_ids)
-        return np.clip(self._sizes(epoch) - batch * self.batch_size, 0, self.batch_size).tolist()  # type: ignore[no-any-return]
+        left = np.clip(self._sizes(epoch) - batch * self.batch_size, 0, self.batch_size)
+        return [int(n) or None for n in left]
+
+    def dropped(self, epoch: int) -> int:
+        """Batches that the pipelines have behind the epoch's last one: none, for the readers know."""
+        return 0
 
     @property
     def _largest_shard(self) -> int:
@@ -133,6 +138,77 @@ class Epochs:
         # Of shards that go round, the one that gets most in so many epochs is as near to the average as can be.
         most = -(-epochs * self.size // self.num_shards) if self.rotate else epochs * self._largest_shard
         return -(-most // self.batch_size)
+
+
+@dataclass
+class SizedEpochs:
+    """Epochs of ``size`` samples, from wherever they come: no reader says more.
+
+    Each batch is one of every pipeline, first those of the first pipeline. So where the epoch ends within a batch, it
+    is the last pipelines whose samples are too many.
+    """
+
+    size: int
+    pipelines: int
+    padded: bool
+    batch_size: int
+    policy: LastBatchPolicy
+    origin: int = 0  # the epoch that last began with no sample taken before
+    waits: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self._batches(self.size):
+            raise ArgumentError(
+                f"LastBatchPolicy.DROP leaves nothing: size={self.size} is less than one batch of {self._at_once}"
+            )
+
+    def begin(self, epoch: int) -> None:
+        """This epoch begins with no sample taken before."""
+        self.origin = epoch
+
+    def over(self, epoch: int, batch: int) -> bool:
+        """Whether the epoch has no batch of this number."""
+        return batch >= self.length(epoch, batch)
+
+    def after(self, epoch: int) -> int:
+        """The next epoch."""
+        return epoch + 1
+
+    def length(self, epoch: int, batch: int) -> int:
+        """Batches in the epoch."""
+        return self._batches(self.size - self._extra(epoch))
+
+    def samples(self, epoch: int, batch: int) -> list[int | None]:
+        """How many samples of a batch count, for each pipeline."""
+        if self.policy is not LastBatchPolicy.PARTIAL:
+            return [self.batch_size] * self.pipelines
+        left = self.size - batch * self._at_once
+        return [min(max(left - k * self.batch_size, 0), self.batch_size) for k in range(self.pipelines)]
+
+    def dropped(self, epoch: int) -> int:
+        """Batches that the pipelines have behind the epoch's last one: the one that is not full."""
+        return int(self.policy is LastBatchPolicy.DROP and self.size % self._at_once > 0)
+
+    def shard_size(self) -> int:
+        """Samples of an epoch."""
+        return self.size
+
+    def place(self, position: Position) -> tuple[int, int] | None:
+        """Epochs begin wherever the pipelines are."""
+        return None
+
+    @property
+    def _at_once(self) -> int:
+        return self.pipelines * self.batch_size
+
+    def _batches(self, samples: int) -> int:
+        return samples // self._at_once if self.policy is LastBatchPolicy.DROP else -(-samples // self._at_once)
+
+    def _extra(self, epoch: int) -> int:
+        """How many of the epoch's samples were taken to fill the last batch of the one before."""
+        if self.policy is not LastBatchPolicy.FILL or self.padded or self.size < self._at_once:
+            return 0
+        return (self.origin - epoch) * self.size % self._at_once
 
 
 @dataclass
@@ -172,11 +248,15 @@ class FollowedEpochs:
         """The epoch that comes next: the last batch may have taken all of one."""
         return max(epoch + 1, min(position().epoch for position in self.positions))
 
-    def samples(self, epoch: int, batch: int) -> list[int]:
-        """How many samples of the batch that comes next count, for each pipeline."""
+    def samples(self, epoch: int, batch: int) -> list[int | None]:
+        """How many samples of the batch that comes next count, for each pipeline; None: it waits for the others."""
         if self.policy is not LastBatchPolicy.PARTIAL:
             return [self.batch_size] * len(self.orders)
-        return [left or 0 for left in self._left(epoch, self.batch_size)]
+        return [left or None for left in self._left(epoch, self.batch_size)]
+
+    def dropped(self, epoch: int) -> int:
+        """Batches that the pipelines have behind the epoch's last one: none, for the readers know."""
+        return 0
 
     def length(self, epoch: int, batch: int) -> int:
         """Batches in the epoch, of which ``batch`` were handed out; TypeError where a sampler has no length."""

@@ -11,13 +11,19 @@ from torch.utils.dlpack import from_dlpack
 
 from penstock import types
 from penstock.errors import ArgumentError, OperatorError, TensorError
+from penstock.pipeline import Pipeline
 from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
 from penstock.run.arguments import ITERATOR_AKA, named
+from penstock.tensors import TensorCPU, TensorGPU, TensorListGPU
 
 __all__ = [
     "DALIClassificationIterator",
     "DALIGenericIterator",
     "LastBatchPolicy",
+    "Pipeline",
+    "TensorCPU",
+    "TensorGPU",
+    "TensorListGPU",
     "feed_ndarray",
     "to_torch_type",
 ]
@@ -81,14 +87,20 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
 
     ``next(iterator)`` gives a list with one dictionary for each pipeline, from the names in ``output_map`` to tensors
     of shape ``(batch, *sample)`` with the type and on the device of the pipeline's output. Nothing is copied: a tensor
-    keeps its memory as long as it lives. With several pipelines and `LastBatchPolicy.PARTIAL`, a pipeline that has no
-    sample left in the epoch is missing from the last list.
+    keeps its memory as long as it lives. With several pipelines and `LastBatchPolicy.PARTIAL`, the tensors of one that
+    has no sample left in the epoch are empty; where only ``size`` says how long an epoch is, they are left out.
 
     On a GPU, PyTorch's current stream there waits for the tensor, the host does not. Any stream may read it: its memory
     is used again only after all work that the GPU had been given when the tensor was let go of. (To know that, CUDA has
     to look at all streams, which ends the capture of a CUDA graph: let go of no batch inside ``torch.cuda.graph``.)
 
     Each ``for`` loop is one epoch, whether the one before was finished or left by ``break``.
+
+    Where external sources raise StopIteration before an epoch of ``size`` or ``reader_name`` has all its batches, they
+    begin anew and the epoch goes on with what they give then, if they had begun in an epoch before; if they began with
+    this one, it ends with them, and the next epoch begins. (DALI's iterator gives no batch any more in most such cases;
+    which ones depends on the prefetch depth.) Readers leave out what `LastBatchPolicy.DROP` drops; a source beside a
+    reader drops nothing.
 
     Args:
         pipelines: the pipeline, or a list of pipelines with the same batch size.
@@ -190,6 +202,10 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
         if self._channels_last and output.layout() in _CHANNELS_LAST:
             tensor = tensor.movedim(-1, 1)
         return tensor[:samples] if samples < len(tensor) else tensor
+
+    def _empty(self, pipe: PipelineLike, like: torch.Tensor) -> torch.Tensor:
+        device = f"cuda:{pipe.device_id}" if like.is_cuda else "cpu"  # type: ignore[attr-defined]
+        return torch.empty_like(like[:0], device=device)
 
 
 class DALIClassificationIterator(DALIGenericIterator):

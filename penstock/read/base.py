@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.op import arg
 from penstock.read.on_error import Tolerant
@@ -50,7 +50,7 @@ class Reader(Tolerant):
     )
     seed = arg(-1, "Seed of the order; -1: from the pipeline's.", to_kernel=False)
     initial_fill = arg(1024, "Size of the shuffling buffer.", unused="the whole part is shuffled, without a buffer")
-    lazy_init = arg(False, "List the files when the pipeline is built, not when it is defined.", to_kernel=False)
+    lazy_init = arg(False, "List the files when the pipeline first runs, not when it is defined.", to_kernel=False)
     prefetch_queue_depth = arg(1, "Batches read ahead of those that are being decoded.", to_kernel=False)
     read_ahead = arg(False, "Read ahead of use.", unused="files are always read ahead")
     skip_cached_images = arg(
@@ -59,6 +59,7 @@ class Reader(Tolerant):
     tensor_init_bytes = arg(1 << 20, "Expected size of a sample.", unused="memory is taken as it is needed")
     dont_use_mmap = arg(False, "Do not map files into memory.", unused="files are never mapped, always read")
 
+    POLICY: ClassVar = ("num_shards", "stick_to_shard", "random_shuffle", "shuffle_after_epoch")  # of `identity`
     cursor: Cursor
     shuffle_after_epoch: bool = False
     shuffle_after_epoch_seed: int | None = None
@@ -75,6 +76,16 @@ class Reader(Tolerant):
     def size(self) -> int:
         """Number of samples in the data set."""
         raise NotImplementedError
+
+    def identity(self) -> dict[str, Any]:
+        """What a position depends on, and is kept with it in checkpoints. Not which shard it is: all are at the same
+        position, so the state of one process will do for the others.
+        """
+        return {
+            "samples": self.size(),
+            **{name: getattr(self, name) for name in self.POLICY},
+            "sampler": self.sampler is not None,
+        }
 
     def open(self, batch_size: int, seed: int) -> None:
         """Called once, when the pipeline is built: from here on the cursor is there."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import PenstockError, ReadError
+from penstock.errors import PenstockError, ReadError, one_line
 
 Indices = npt.NDArray[np.int64]
 
@@ -53,7 +53,7 @@ class BrokenSamples:
     def state(self) -> dict[str, list[int]]:
         """Their numbers, by action."""
         found: dict[str, list[int]] = {}
-        for index, action in sorted(self._actions.items()):
+        for index, action in sorted(self._actions.copy().items()):  # others may find more meanwhile
             found.setdefault(action, []).append(index)
         return found
 
@@ -91,9 +91,13 @@ def report(samples: list[BrokenSample], shown: int = 20) -> str:
         some = sorted((s for s in samples if s.action == action), key=lambda s: (s.reader, s.index))
         if some:
             lines.append(f"epoch {some[0].epoch}: {len(some)} broken sample{'s' * (len(some) > 1)} {done}:")
-            lines += [f"  {s.file or f'sample {s.index} of {s.reader}'}: {_reason(s.error)}" for s in some[:shown]]
+            lines += [f"  {_shown(s)}: {_reason(s.error)}" for s in some[:shown]]
             lines += [f"  and {len(some) - shown} more, see Pipeline.broken_samples()"] * (len(some) > shown)
     return "\n".join(lines)
+
+
+def _shown(sample: BrokenSample) -> str:
+    return one_line(sample.file) if sample.file else f"sample {sample.index} of {sample.reader}"
 
 
 def _reason(error: Any) -> str:

@@ -19,14 +19,15 @@ class ExternalSource(Op):
 
     - a callable is called: without an argument, or with one if it takes one, which tells what is asked for: the
       iteration's number in the epoch, or with ``batch_info=True`` a `types.BatchInfo`;
-    - an iterable or a generator function gives one item after the other.
+    - an iterable or a generator function gives one item after the other; so does a sequence, such as a map-style
+      dataset, by its ``[index]`` from 0 until that raises IndexError.
 
     With ``batch=False`` the source gives one sample at a time: it is asked ``batch_size`` times for each batch, and an
     argument is a `types.SampleInfo`. With ``num_outputs`` each item is a tuple or list of that many, and the operator
     returns a list of nodes.
 
     Without ``source``, the data of each iteration comes from ``pipe.feed_input(name, batch)`` or
-    ``pipe.run(name=batch)``.
+    ``pipe.run(name=batch)``. Each output of ``ops.ExternalSource(num_outputs=...)()`` is fed by itself then.
 
     A batch is an array with the samples along its first axis, a list of arrays of one type and number of axes (and of
     shapes of their own), or a TensorList. Arrays are NumPy's, PyTorch's or CuPy's tensors, or whatever has DLPack, the
@@ -39,7 +40,11 @@ class ExternalSource(Op):
     The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares. What
     it raises comes out of ``pipe.run()`` as it is, and the pipeline can be run again: a source that takes an argument
     is then asked for the same again. StopIteration comes when all batches before it have been handed out;
-    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch.
+    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch. It must not use its own
+    pipeline, but for what only looks and for `feed_input`.
+
+    Data that does not fit fails its iteration as a whole: what readers and other sources gave to that is used up, too,
+    so all stay in step, and the next ``run`` gives what follows.
 
     A checkpoint keeps where a source that takes an argument is; others must be brought to the right place by the user.
 
@@ -150,10 +155,27 @@ class ExternalSource(Op):
         values = list(given) if isinstance(given, (list, tuple)) else [given] * count
         try:
             values = [None if v is None else _values.convert(kind, v) for v in values]
-        except (TypeError, ValueError) as e:
+        except (TypeError, ValueError, OverflowError) as e:
             expected = _values.describe(kind)
             raise ArgumentTypeError(f"external_source: {argument}={given!r}: expected {expected}, or a list") from e
         return (values + [None] * count)[:count]
+
+    @classmethod
+    def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """Several outputs without a source are as many inputs, each fed by itself."""
+        count = given.get("num_outputs")
+        if given.get("source") is not None or not isinstance(count, int):
+            return None
+        if given.get("name") is not None:
+            raise ArgumentError(f"external_source: name={given['name']!r} cannot be that of num_outputs={count}")
+        parts = []
+        for k in range(count):
+            part = {name: value for name, value in given.items() if name != "num_outputs"}
+            for name in ("layout", "dtype", "ndim"):
+                if isinstance(given.get(name), (list, tuple)):
+                    part[name] = given[name][k] if k < len(given[name]) else None
+            parts.append(part)
+        return parts
 
     def num_outputs(self) -> int:
         return self.count or 1

@@ -77,6 +77,9 @@ class File(Reader):
     def size(self) -> int:
         return len(self.listing)
 
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "names": self.listing.digest}
+
     def kernel_arguments(self) -> dict[str, Any]:
         root = os.fsencode(self.listing.root)
         return {

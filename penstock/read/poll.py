@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -25,11 +26,12 @@ def cycle_of(value: Any) -> Cycle:
 class Poll:
     """A source, and what it will be asked for next.
 
-    A generator function and an iterable give one item after the other; a callable is called for each, with the number
-    of the iteration (or a `BatchInfo`, or a `SampleInfo` for one sample) if it takes an argument.
+    A generator function and an iterable give one item after the other; so does a sequence, which has ``[index]`` from 0
+    to an IndexError. A callable is called for each, with the number of the iteration (or a `BatchInfo`, or a
+    `SampleInfo` for one sample) if it takes an argument.
 
     Attributes:
-        epoch, iteration: of the batch that comes next; iterations are counted from the last `restart`.
+        epoch, iteration: of the batch that comes next; iterations are counted from the last `restart`, by the caller.
         indexed: whether the source is told which batch or sample is asked for, so that it can go on from anywhere.
     """
 
@@ -38,16 +40,16 @@ class Poll:
         self._batch, self._batch_info = batch, batch_info
         self._cycle = cycle_of(cycle)
         self._iterator: Iterator[Any] | None = None
+        self._samples: list[Any] = []  # of the batch that comes next, if it was begun and cannot be asked for again
         self._begin: Callable[[], Iterator[Any]] | None = None  # makes an iterator; none: the source is called
         self.indexed = False
-        if inspect.isgeneratorfunction(source):
-            if _count_arguments(source):
-                raise ArgumentTypeError(f"external_source: source={source!r}: a generator function takes no argument")
+        if _is_generator_function(source):
+            _check_callable_without_arguments(source)
             self._begin = source
-        elif hasattr(source, "__iter__"):
-            if self._cycle != "no" and iter(source) is source:
+        elif hasattr(type(source), "__iter__") or hasattr(type(source), "__getitem__"):
+            if self._cycle != "no" and inspect.isgenerator(source):  # other iterators may begin anew by iter()
                 raise ArgumentTypeError(
-                    f"external_source: cycle={cycle!r}: an iterator such as {source!r} cannot start again: give the "
+                    f"external_source: cycle={cycle!r}: a generator such as {source!r} cannot start again: give the "
                     "generator function itself, or a collection"
                 )
             self._begin = lambda: iter(source)
@@ -66,11 +68,12 @@ class Poll:
         """Whether the source begins again with a new epoch; others just go on."""
         return self.indexed or self._cycle == "raise"
 
-    def restart(self) -> None:
-        """Begins the next epoch."""
-        self.epoch, self.iteration = self.epoch + 1, 0
+    def restart(self, epoch: int) -> None:
+        """Begins an epoch."""
+        self.epoch, self.iteration = epoch, 0
         if self._cycle == "raise":
             self._iterator = None
+        self._samples = []
 
     def take(self, batch_size: int) -> Any:
         """The next batch, or a list of ``batch_size`` samples.
@@ -78,12 +81,19 @@ class Poll:
         Raises whatever the source does, StopIteration at its end. It is asked for the same batch again the next time.
         """
         if self._batch:
-            item = self._ask(BatchInfo(self.iteration, self.epoch) if self._batch_info else self.iteration)
-        else:
-            first = self.iteration * batch_size
-            item = [self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)) for i in range(batch_size)]
-        self.iteration += 1
-        return item
+            return self._ask(BatchInfo(self.iteration, self.epoch) if self._batch_info else self.iteration)
+        first = self.iteration * batch_size
+        samples: list[Any] = [] if self.indexed else self._samples
+        self._samples = []  # at the end nobody wants a part of a batch
+        try:
+            for i in range(len(samples), batch_size):
+                samples.append(self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)))
+        except StopIteration:
+            raise
+        except BaseException:
+            self._samples = samples
+            raise
+        return samples
 
     def _ask(self, index: Any) -> Any:
         if self._begin is None:
@@ -99,16 +109,33 @@ class Poll:
         return next(self._iterator)
 
 
+def _is_generator_function(source: Any) -> bool:
+    """Whether a call gives a generator: also that of an object with ``__call__``."""
+    return inspect.isgeneratorfunction(source) or (
+        callable(source) and inspect.isgeneratorfunction(type(source).__call__)
+    )
+
+
+def _check_callable_without_arguments(source: Callable[..., Any]) -> None:
+    try:
+        inspect.signature(source).bind()
+    except TypeError as e:
+        raise ArgumentTypeError(
+            f"external_source: source={source!r}: a generator function is called without arguments: {e}"
+        ) from e
+
+
 def _count_arguments(source: Callable[..., Any]) -> int:
-    """How many arguments the callable takes by position: none or one, else ArgumentTypeError."""
+    """How many arguments the callable takes: none or one, by position, else ArgumentTypeError."""
     try:
         parameters = inspect.signature(source).parameters.values()
     except ValueError:  # a builtin that does not tell
         return 0
+    known = source.keywords if isinstance(source, functools.partial) else {}
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    if len(positional) > 1 or any(p not in positional and p.name not in known for p in parameters):
         raise ArgumentTypeError(
             f"external_source: source={source!r} takes {', '.join(map(str, parameters))}: expected no argument, or one "
-            "that tells which batch or sample is asked for"
+            "by position that tells which batch or sample is asked for"
         )
     return len(positional)

@@ -6,15 +6,22 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from penstock import _settings
 from penstock.run import native
 
 # What the native library calls them, and how the files of Pillow's wheel begin.
 _LIBRARIES = {"libopenjp2": "libopenjp2-", "libtiff": "libtiff-", "libwebp": "libwebp-"}
 
 
-@cache
 def prepare() -> None:
-    """Tells the native library where Pillow has the libraries that the system may lack. Loads nothing."""
+    """Tells the native library what decoders are to know: the limit, and where libraries lie."""
+    native.quick().ps_decode_set_max_pixels(max_pixels())
+    _set_libraries()
+
+
+@cache
+def _set_libraries() -> None:
+    """Says where Pillow has the libraries that the system may lack. Loads nothing."""
     for name, start in _LIBRARIES.items():
         path = packaged(start)
         if path:
@@ -29,11 +36,15 @@ def packaged(start: str) -> str | None:
     return None
 
 
+_max_pixels: int | None = None  # as a program has set it
+
+
 def max_pixels() -> int:
     """The limit that decoders made from now on have."""
-    return int(native.quick().ps_decode_max_pixels())
+    return int(_settings.MAX_PIXELS.value()) if _max_pixels is None else _max_pixels
 
 
-def set_max_pixels(pixels: int) -> None:
-    """Sets it; 0 goes back to the environment's, or the default."""
-    native.quick().ps_decode_set_max_pixels(pixels)
+def set_max_pixels(pixels: int | None) -> None:
+    """Sets it; None goes back to the environment's, or the default."""
+    global _max_pixels
+    _max_pixels = pixels

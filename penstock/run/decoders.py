@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock import types
-from penstock.decode.options import JPEG_ENGINES, ImageOptions
-from penstock.errors import ArgumentError, DeviceError
+from penstock import _settings, types
+from penstock.decode.options import ImageOptions
+from penstock.errors import DeviceError
 from penstock.graph.node import OpNode
 from penstock.run import kernels, libraries
 
 if TYPE_CHECKING:
     from penstock.run.executor import Executor
 
-_VARIABLE = "PENSTOCK_JPEG"
 # In the order of native/gpu/decode_counts.h.
 ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
 
@@ -38,17 +36,11 @@ class JpegEngine:
 
 
 def choose(op: ImageOptions) -> JpegEngine:
-    """The engine for an operator with ``device="mixed"``.
-
-    ArgumentError where the environment variable PENSTOCK_JPEG, which stands in for ``jpeg_engine="auto"``, names none.
-    """
+    """The engine for an operator with ``device="mixed"``; the setting stands in for ``jpeg_engine="auto"``."""
     engine, why = op.jpeg_engine, f"jpeg_engine={op.jpeg_engine!r}"
-    named = os.environ.get(_VARIABLE)
-    if engine == "auto" and named:
-        if named not in JPEG_ENGINES:
-            accepted = ", ".join(map(repr, JPEG_ENGINES))
-            raise ArgumentError(f"{op.name}: environment variable {_VARIABLE}={named!r}: expected one of {accepted}")
-        engine, why = named, f"{_VARIABLE}={named}"
+    if engine == "auto" and _settings.JPEG.is_set():
+        engine = _settings.JPEG.value()
+        why = f"{_settings.JPEG.name}={engine}"
     load = min(max(float(op.hw_decoder_load), 0.0), 1.0)
     if engine == "cpu":
         return JpegEngine("cpu", why)
@@ -74,10 +66,7 @@ def leaves_planes(node: OpNode) -> bool:
     op = node.op
     if node.device != "mixed" or not isinstance(op, ImageOptions) or op.dtype != types.UINT8:
         return False
-    try:
-        return choose(op).name == "cuda"
-    except ArgumentError:
-        return False  # it is told where it can be said of which operator
+    return choose(op).name == "cuda"
 
 
 def _compiler() -> bool:
@@ -135,7 +124,8 @@ def notes(executor: Executor) -> dict[OpNode, list[str]]:
     found = {}
     so_far = {} if executor.closed else executor.decoded()
     for node, engine in executor.program.jpeg_engines.items():
-        others = "nvImageCodec" if libraries.found("nvimgcodec") else "CPU (nvImageCodec was not found)"
+        problem = libraries.image_codec_problem()
+        others = f"CPU ({problem})" if problem else "nvImageCodec"
         found[node] = [f"JPEG: {engine}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
         if node in so_far and any(so_far[node].files.values()):
             found[node].append(f"so far: {so_far[node]}")

@@ -4,7 +4,9 @@ Iterations are scheduled and taken on the caller's thread. No Python runs anywhe
 Python busy does not slow the loader, and no thread outlives the pipeline but one that waits for a file in vain.
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
-its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by the change of one number.
+its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by one assignment, of the `Place`
+behind it. All that schedules, takes or cancels is for who has the turn (`penstock.run.turn`); what only looks goes by
+that place, and may be called at any moment, and so may `close`.
 """
 
 from __future__ import annotations
@@ -12,31 +14,26 @@ from __future__ import annotations
 import ctypes as c
 import functools
 import os
-import threading
-import weakref
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from penstock.errors import GraphError
-from penstock.graph.blame import Blame, warn
-from penstock.graph.node import OpNode
+from penstock.graph.blame import Blame
 from penstock.optimize.plan import Plan
-from penstock.run import codecs, gpu, native, recording
+from penstock.run import native
 from penstock.run.broken import Broken
-from penstock.run.decoders import Decoded
+from penstock.run.engine import Engine
 from penstock.run.feed import Fed, feed
-from penstock.run.inputs import Given, Input, Inputs
-from penstock.run.program import Program
-from penstock.run.recording import Call, Recording
+from penstock.run.inputs import Input, Inputs, Places, Ready
+from penstock.run.recording import Call
+from penstock.run.turn import Turn
 from penstock.tensors import TensorListCPU, TensorListGPU
 from penstock.tensors.gpu_memory import GpuMemory
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
-_NOTHING = nullcontext()
 
 
 class _Batch:
@@ -56,79 +53,50 @@ class _Batch:
             self._destroy(self.answer.batch)
 
 
+class Place(NamedTuple):
+    """Where the first iteration begins that nobody has taken."""
+
+    number: int
+    states: tuple[Any, ...]  # of the readers
+    counted: int  # samples before it, where no reader says which they are
+    sources: Places
+
+
 @dataclass
 class _Iteration:
-    number: int
-    size: int
-    states: list[Any]  # of the readers, before this iteration's samples were taken
-    counted: int  # samples before it, where no reader says which they are
-    given: Sequence[Given]
+    begin: Place
+    ready: Ready
     batch: _Batch
     before: int  # iterations that the engine had been given until then
     known: int  # samples that were known to be broken then
+    end: Place | None = None  # known before the engine has it
     taken: list[tuple[Any, Any]] = field(default_factory=list)  # indices and epochs that each reader was told
     failure: Exception | None = None
 
 
-def _close(handle: c.c_void_p, pid: int) -> None:
-    # A forked child has none of the threads. Closing twice does nothing.
-    if os.getpid() == pid and native.blocking().ps_executor_destroy(c.byref(handle)) < 0:
-        warn(native.last_error().message.decode(errors="replace"), RuntimeWarning)
-
-
-class Executor:
+class Executor(Engine):
     """A running plan. ``depth`` iterations may be finished or under way before they are taken."""
 
     def __init__(
         self, plan: Plan, *, threads: int, io_threads: int, depth: int, gpu_depth: int = 0, device: int | None = None,
         stream_priority: int = 0, cpus: Sequence[int] = (), seed: int = 0, name: str = "penstock",
+        turn: Turn | None = None,
     ):  # fmt: skip
-        codecs.prepare()
-        if device is not None:
-            gpu.prepare()
-        self.program = Program(plan, seed, device)
-        gpu.warn_of_missing(self.program.jpeg_engines.values())
-        self._outputs = len(plan.outputs)
-        self._quick, self._blocking = native.quick(), native.blocking()
-        options = native.Options(
-            threads=threads, io_threads=io_threads, depth=max(depth, gpu_depth), gpu_depth=gpu_depth or depth,
-            device=-1 if device is None else device, stream_priority=stream_priority, num_cpus=len(cpus),
-            cpus=native.ints(cpus), name=name.encode(),
+        super().__init__(
+            plan, threads=threads, io_threads=io_threads, depth=depth, gpu_depth=gpu_depth, device=device,
+            stream_priority=stream_priority, cpus=cpus, seed=seed, name=name,
         )  # fmt: skip
-        self._handle = c.c_void_p()  # the engine writes to it, so there is no moment in which nobody has it
-        self._pid = os.getpid()
-        # Runs at the latest when the interpreter exits: threads must not be left to its end.
-        weakref.finalize(self, _close, self._handle, self._pid)
-        if self._blocking.ps_executor_create(self.program.take(), c.byref(options), c.byref(self._handle)) < 0:
-            raise self.program.failure()
-        self._device = device
-        self.threads = threads  # that work on samples; those behind them wait for files
+        self._outputs = len(plan.outputs)
         self._iterations: dict[int, _Iteration] = {}
-        self._first = self._next = 0  # numbers of the oldest one that nobody has taken, and of the one to come
+        self.place = Place(0, tuple(cursor.state for cursor in self.cursors), 0, {})
+        self._next = 0  # number of the iteration to come
         self._starting: _Iteration | None = None  # on its way into the engine
         self._cancelling = False
         self._stuck: Exception | None = None  # why it cannot be told what the next iteration reads
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
         self._next_sample = 0  # without a reader, samples are counted
-        self._waiting = threading.Lock()  # closing must not take the engine away under a call that waits
-        self._feeding = threading.Lock()  # likewise
-        self._closing = False
-        self.recording: Recording | None = None  # while somebody wants a profile
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._pid:
-            raise GraphError(
-                "this pipeline was built in another process, and threads do not survive a fork: "
-                "build the pipeline in the process that runs it"
-            )
-        if self.closed:
-            raise GraphError("the pipeline is closed")
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has been stopped."""
-        return self._closing or not self._handle
+        self._turn = turn or Turn()
 
     @property
     def cursors(self) -> list[Any]:
@@ -142,25 +110,27 @@ class Executor:
             for node, numbers in self.program.inputs
         ]
         return Inputs(
-            inputs, batch_size, full=bool(self.program.readers), closed=lambda: self._closing,
-            numbers=lambda: (self._first, self._next),
+            inputs, batch_size, full=bool(self.program.readers), turn=self._turn, closed=lambda: self._closing,
+            numbers=lambda: (self.place.number, self._next),
         )  # fmt: skip
 
     def _feed(self, on_gpu: bool, data: Any, layout: str | None, *, copy: bool, stream: Any) -> Fed:
         device = self._device if on_gpu else None
-        with self._feeding:
-            self._check_process()
-            return feed(self._handle, data, layout, device=device, copy=copy, stream=stream)
+        self._check_process()
+        pinned = self._device is not None
+        return feed(self._handle, data, layout, device=device, copy=copy, stream=stream, waits=pinned)
 
-    def schedule(self, size: int, given: Sequence[Given] = ()) -> bool:
-        """Starts an iteration of ``size`` samples, with what each input gives to it.
+    def schedule(self, ready: Ready) -> bool:
+        """Starts an iteration, with what each input gives to it.
 
         What fails here is raised if no other is waiting to be taken; else it is kept for `stuck`, and False returned.
+        Where the data was refused, the iteration is one that has failed.
         """
         self._check_process()
         self._settle()
+        begin = Place(self._next, *self._now(), self._sources())
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
-        self._starting = _Iteration(self._next, size, *self._now(), given, _Batch(self._quick), before, known)
+        self._starting = _Iteration(begin, ready, _Batch(self._quick), before, known)
         try:
             with self.recorded(Call.SCHEDULE):
                 self._start(self._starting)
@@ -174,6 +144,7 @@ class Executor:
 
     def stuck(self) -> bool:
         """Whether it failed to schedule the next iteration. Raises why when all before it were taken."""
+        self._settle()
         if self._stuck and not self.pending():
             failure, self._stuck = self._stuck, None
             try:
@@ -188,29 +159,30 @@ class Executor:
             return
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
-            self.set_position(*self._position())
-            self._next = self._first
+            self._set_cursors(self.place)
+            self._next = self.place.number
             self._iterations.clear()
             self._stuck = None
             self._cancelling = False
         if one := self._starting:
-            if self._quick.ps_executor_scheduled(self._handle) > one.before:
-                self._iterations[one.number] = one
-                self._next = one.number + 1
+            if self._has_started(one):
+                self._iterations[one.begin.number] = one
+                self._next = one.begin.number + 1
             else:
-                self.set_position(one.states, one.counted)  # the samples that were taken are not lost
+                self._set_cursors(one.begin)  # the samples that were taken are not lost
             self._starting = None
-        if next(iter(self._iterations), self._first) < self._first:
-            for number in [n for n in self._iterations if n < self._first]:
+        first = self.place.number
+        if next(iter(self._iterations), first) < first:
+            for number in [n for n in self._iterations if n < first]:
                 del self._iterations[number]
-            for cursor, state in zip(self.cursors, self._position()[0], strict=True):
+            for cursor, state in zip(self.cursors, self.place.states, strict=True):
                 cursor.forget(state)
 
+    def _has_started(self, one: _Iteration) -> bool:
+        return one.failure is not None or int(self._quick.ps_executor_scheduled(self._handle)) > one.before
+
     def _start(self, one: _Iteration) -> None:
-        size = one.size
-        for g in one.given:
-            for number, fed in g.numbered():
-                self._quick.ps_executor_feed(self._handle, number, fed.handle)
+        size, number = one.ready.size, one.begin.number
         ids = epochs = None
         for node, value in self.program.readers:
             with Blame(node.op.name, node.location):
@@ -226,17 +198,27 @@ class Executor:
             epochs = np.zeros(size, np.int64)
             self._next_sample += size
         ids, epochs = _int64(ids), _int64(epochs)
+        one.end = Place(number + 1, *self._now(), one.ready.after(one.begin.sources))
+        if one.ready.failure:  # the samples are used up all the same: readers and sources stay in step
+            one.batch.answer.state = -1
+            one.failure = one.ready.failure
+            return
+        for g in one.ready.given:
+            for number, fed in g.numbered():
+                self._quick.ps_executor_feed(self._handle, number, fed.handle)
         if self._quick.ps_executor_schedule(self._handle, size, ids.ctypes.data, epochs.ctypes.data) < 0:
             raise self.program.failure()
 
     def pending(self) -> int:
         """Iterations scheduled and not taken."""
-        self._settle()
-        return self._next - self._first
+        one, coming = self._starting, self._next  # no step may be in between: others look, too
+        if one and one.begin.number == coming and self._has_started(one):
+            coming += 1
+        return 0 if self._cancelling else max(coming - self.place.number, 0)
 
     def handed_out(self) -> int:
         """Iterations that were taken."""
-        return self._first
+        return self.place.number
 
     def take(self, gpu_too: bool = False) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest iteration, on request also for its work on the GPU, and hands out its outputs."""
@@ -245,45 +227,46 @@ class Executor:
 
     def _take(self, gpu_too: bool) -> tuple[TensorListCPU | TensorListGPU, ...]:
         self.wait(gpu_too)
-        one = self._iterations[self._first]
+        one = self._iterations[self.place.number]
+        assert one.end is not None
         if one.batch.answer.state < 0:
-            failure, one.failure = one.failure or self.program.failure(), None
-            self._first = one.number + 1
+            failure, one.failure = one.failure or one.ready.failure or self.program.failure(), None
+            self.place = one.end
             try:
                 raise failure
             finally:
                 del failure  # its traceback shows this frame: both would keep each other, and the pipeline, alive
         outputs = self._show(one)
-        if self.recording:
-            self.recording.samples += one.size
-        self._first = one.number + 1
+        if recording := self.recording:
+            recording.samples += one.ready.size
+        self.place = one.end
         self._settle()
         if self.broken.untold:
-            self.broken.warn_of_past(min((state[0] for state in self.position()[0]), default=0))
+            self.broken.warn_of_past(min((state[0] for state in self.place.states), default=0))
         return outputs
 
     def _mend(self) -> bool:
         """Starts the oldest iteration and those behind it anew, if it failed for samples that may be left out."""
-        first = self._iterations[self._first]
+        first = self._iterations[self.place.number]
         if not self.broken.explain(first.batch.answer, first.taken, first.known):
             return False
-        again = [self._iterations[n] for n in range(self._first, self._next)]
+        again = [self._iterations[n] for n in range(self.place.number, self._next)]
         for one in again[1:]:  # what is broken in these is found out, too, before all begins anew
             self._wait_for(one, False)
             self.broken.explain(one.batch.answer, one.taken, one.known)
         self._cancelling = True
         self._settle()
         for one in again:
-            if not self.schedule(one.size, one.given):
+            if not self.schedule(one.ready):
                 break
         return True
 
     def _show(self, one: _Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
         batch, handle = one.batch, one.batch.answer.batch
-        batch.kept = [value for g in one.given for number, value in g.numbered() if number in self._shown]
+        batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
         outputs: list[TensorListCPU | TensorListGPU] = []
         for k in range(self._outputs):
-            samples = (native.Tensor * one.size)()
+            samples = (native.Tensor * one.ready.size)()
             flags = self._quick.ps_batch_output(handle, k, samples)
             device = self._quick.ps_batch_output_device(handle, k)
             if device < 0:
@@ -296,21 +279,21 @@ class Executor:
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
         self._check_process()
+        self._settle()
         if not self.pending():
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
-        self._wait_for(self._iterations[self._first], gpu_too)
+        self._wait_for(self._iterations[self.place.number], gpu_too)
         while self._mend():
-            self._wait_for(self._iterations[self._first], gpu_too)
+            self._wait_for(self._iterations[self.place.number], gpu_too)
 
     def _wait_for(self, one: _Iteration, gpu_too: bool) -> None:
         answer = one.batch.answer  # there may be one from an earlier call
         while not answer.state:
-            with self._waiting:
-                self._check_process()
-                with self.recorded(Call.WAIT):
-                    self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
-                if answer.state < 0:
-                    one.failure = self.program.failure()
+            self._check_process()
+            with self.recorded(Call.WAIT):
+                self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
+            if answer.state < 0:
+                one.failure = self.program.failure()
 
     def cancel(self) -> None:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
@@ -319,112 +302,32 @@ class Executor:
         self._cancelling = True
         self._settle()
 
-    def position(self) -> tuple[list[Any], int]:
-        """The readers' states, and how many samples were counted, before the first batch that nobody took."""
+    def go_to(
+        self, states: Sequence[Any] | None = None, counted: int | None = None, sources: Places | None = None
+    ) -> None:
+        """The next iteration begins there: nothing may be scheduled. What is left out stays as it is."""
         self._settle()
-        return self._position()
+        here = self.place
+        place = Place(
+            here.number,
+            here.states if states is None else tuple(states),
+            here.counted if counted is None else counted,
+            {**here.sources, **(sources or {})},
+        )
+        self._set_cursors(place)
+        self.place = place
 
-    def _position(self) -> tuple[list[Any], int]:
-        one = self._iterations.get(self._first)
-        return (one.states, one.counted) if one else self._now()
+    def _sources(self) -> Places:
+        last = self._iterations.get(self._next - 1)
+        return last.end.sources if last and last.end else self.place.sources
 
-    def _now(self) -> tuple[list[Any], int]:
-        return [cursor.state for cursor in self.cursors], self._next_sample
+    def _now(self) -> tuple[tuple[Any, ...], int]:
+        return tuple(cursor.state for cursor in self.cursors), self._next_sample
 
-    def set_position(self, states: Sequence[Any], counted: int) -> None:
-        """Goes on from there with the next iteration that is scheduled."""
-        for cursor, state in zip(self.cursors, states, strict=True):
+    def _set_cursors(self, place: Place) -> None:
+        for cursor, state in zip(self.cursors, place.states, strict=True):
             cursor.state = state
-        self._next_sample = counted
-
-    def node_times(self) -> list[tuple[Any, float, float, int]]:
-        """Per group's first node: (node, seconds in setup, seconds in run, samples), over all threads."""
-        self._check_process()
-        count = len(self.program.nodes)
-        rows = (c.c_int64 * (3 * count))()
-        self._quick.ps_executor_node_stats(self._handle, rows, count)
-        return [
-            (node, rows[3 * i] * 1e-9, rows[3 * i + 1] * 1e-9, rows[3 * i + 2])
-            for i, node in enumerate(self.program.nodes)
-        ]
-
-    def decoded(self) -> dict[OpNode, Decoded]:
-        """Of decoders with ``device="mixed"``: who has decoded how many files so far."""
-        if not self.program.jpeg_engines:
-            return {}
-        self._check_process()
-        count, width = len(self.program.nodes), native.DECODER_STATS
-        rows = (c.c_int64 * (width * count))()
-        self._quick.ps_executor_decoder_stats(self._handle, rows, count)
-        return {
-            node: Decoded.of(node.op.name, rows[width * i : width * (i + 1)])
-            for i, node in enumerate(self.program.nodes)
-            if node in self.program.jpeg_engines
-        }
-
-    def record(self) -> Recording:
-        """Begins to record what threads do, until its `stop`."""
-        self._check_process()
-        self.recording = recording.of_engine(self._handle)
-        self.recording.start()
-        return self.recording
-
-    def recorded(self, call: Call) -> AbstractContextManager[None]:
-        """Notes what is done in this block, if somebody records."""
-        return self.recording.call(call, self._first) if self.recording else _NOTHING
-
-    def stage_times(self) -> list[float]:
-        """Per node: seconds as a stage of row pipelines, measured in some of the samples while recording."""
-        rows = (c.c_int64 * len(self.program.nodes))()
-        self._quick.ps_executor_stage_stats(self._handle, rows, len(rows))
-        return [ns * 1e-9 for ns in rows]
-
-    def spans_lost(self) -> int:
-        """Spans that the engine had no room for, in all recordings."""
-        return int(self._quick.ps_executor_spans_lost(self._handle))
-
-    def thread_times(self) -> list[tuple[float, float]]:
-        """Per thread: (seconds at work, seconds since the start)."""
-        self._check_process()
-        count = self._quick.ps_executor_thread_stats(self._handle, (c.c_int64 * 0)(), 0)
-        rows = (c.c_int64 * (2 * count))()
-        self._quick.ps_executor_thread_stats(self._handle, rows, count)
-        return [(rows[2 * i] * 1e-9, rows[2 * i + 1] * 1e-9) for i in range(count)]
-
-    def memory(self) -> tuple[int, int]:
-        """(bytes held by the pools, the most they ever held)."""
-        self._check_process()
-        held, peak = c.c_int64(), c.c_int64()
-        self._quick.ps_executor_memory(self._handle, c.byref(held), c.byref(peak))
-        return held.value, peak.value
-
-    def stream(self) -> int | None:
-        """The handle of the CUDA stream that outputs on the GPU are made in; None: there is none."""
-        self._check_process()
-        return self._quick.ps_executor_stream(self._handle) or None
-
-    @property
-    def device(self) -> int | None:
-        """The number of the GPU that it uses."""
-        return self._device
-
-    def kernels(self) -> list[str]:
-        """The sources of all GPU kernels that batches have needed so far, in the order in which they came up."""
-        self._check_process()
-        count = self._quick.ps_executor_kernels(self._handle, None, 0)
-        sources = (c.c_char_p * count)()
-        self._quick.ps_executor_kernels(self._handle, sources, count)
-        return [source.decode() for source in sources if source]
-
-    def close(self) -> None:
-        """Stops the threads, after the samples they have in hand. Other threads may be waiting in `take`.
-
-        RuntimeWarning: a thread waits for a file that does not answer. It is left behind, with the memory it writes to.
-        """
-        self._closing = True
-        if os.getpid() == self._pid:
-            with self._waiting, self._feeding:
-                _close(self._handle, self._pid)
+        self._next_sample = place.counted
 
 
 def _int64(values: Any) -> Any:

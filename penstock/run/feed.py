@@ -40,13 +40,17 @@ class Fed:
             self._destroy(self.handle)
 
 
-def feed(executor: c.c_void_p, data: Any, layout: str | None, *, device: int | None, copy: bool, stream: Any) -> Fed:
+def feed(
+    executor: c.c_void_p, data: Any, layout: str | None, *, device: int | None, copy: bool, stream: Any,
+    waits: bool = False,
+) -> Fed:  # fmt: skip
     """Hands a batch to the engine: to the host's memory, or with ``device`` to that GPU's.
 
+    ``waits``: the engine's memory of the host is pinned, so that it may have to wait for some.
     Raises TypeError, TensorError and DeviceError for data that makes no batch there.
     """
     if device is None:
-        return _feed_host(executor, data, layout, copy)
+        return _feed_host(executor, data, layout, copy, waits)
     on_gpu = _on_gpu(data, device, stream)
     if on_gpu is None:
         tensors = TensorListCPU(_dense(data), layout)
@@ -54,11 +58,19 @@ def feed(executor: c.c_void_p, data: Any, layout: str | None, *, device: int | N
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
-def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool) -> Fed:
+def layout_of(data: Any) -> str:
+    """The layout that a batch has itself; '' where it has none."""
+    first = _first(data)
+    own = first.layout() if isinstance(first, (TensorCPU, TensorGPU, TensorListCPU, TensorListGPU)) else ""
+    return str(own or "")
+
+
+def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool, waits: bool) -> Fed:
     if _has_device_memory(_first(data)):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')
     tensors = TensorListCPU(_dense(data) if copy else data, layout)
-    library = native.quick() if tensors._volume() * 8 <= _SMALL else native.blocking()
+    small = tensors._volume() * 8 <= _SMALL
+    library = native.quick() if small and not (copy and waits) else native.blocking()
     handle = library.ps_fed_host(executor, tensors._samples, len(tensors), int(copy))
     return Fed(handle, tensors, None if copy else (tensors, data))
 

@@ -24,8 +24,11 @@ def prepare() -> None:
 
 def warn_of_missing(engines: Iterable[JpegEngine]) -> None:
     """Warns, once in a process, where NVIDIA's decoders are wanted, and the CPU must do what a library would do."""
-    if any(engine.wanted == "hardware" for engine in engines):
+    wanted = {engine.wanted for engine in engines} - {"cpu"}
+    if "hardware" in wanted:
         _warn_without_libraries()
+    if wanted:
+        _warn_of_image_codec()
 
 
 @cache
@@ -38,6 +41,17 @@ def _warn_without_libraries() -> None:
             f"{titles} {'was' if len(missing) == 1 else 'were'} not found, so device='mixed' decodes {pictures} on "
             "the CPU, which is slower: pip install 'penstock[cuda13]' brings what is missing, or penstock[cuda12] for "
             "older drivers (jpeg_engine='cpu' asks for the CPU, without this warning)",
+            UserWarning,
+        )
+
+
+@cache
+def _warn_of_image_codec() -> None:
+    """Of one that is installed: who does without may want to."""
+    if libraries.found("nvimgcodec") and (problem := libraries.image_codec_problem()):
+        warn(
+            "device='mixed' decodes JPEG 2000, TIFF and lossless JPEG on the CPU, which is slower (jpeg_engine='cpu' "
+            f"asks for the CPU, without this warning): {problem}",
             UserWarning,
         )
 

@@ -1,30 +1,39 @@
 """The external sources of a running pipeline: what was fed, who is asked, and what an iteration gets.
 
 Data waits under the number of the iteration that it is for, and stays there until that one is taken. So an iteration
-that is cancelled, or interrupted on its way into the engine, finds its data again.
+that is cancelled, or interrupted on its way into the engine, finds its data again; and one whose data is refused fails
+as a whole, in its turn, so that all sources and readers stay in step.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import (
+    ArgumentError,
     ArgumentTypeError,
     DeviceError,
     GraphError,
     NoDataError,
+    PenstockError,
     StoppedError,
     TensorError,
     UnknownArgumentError,
 )
 from penstock.graph.node import DataNode, OpNode
 from penstock.read.external import ExternalSource
-from penstock.run.feed import Fed
+from penstock.run.feed import Fed, layout_of
+from penstock.run.turn import Turn
 
 _POLL_SECONDS = 0.1  # how soon it is noticed that the pipeline was closed while somebody waits for data
+
+# Epoch and iteration of what a source gives.
+Places = Mapping[str, tuple[int, int]]
 
 
 @dataclass
@@ -34,7 +43,8 @@ class Given:
     name: str
     numbers: Sequence[int]  # of its values in the engine
     values: Sequence[Fed]
-    place: tuple[int, int]  # epoch and iteration of the source
+    place: tuple[int, int] | None = None  # epoch and iteration of the source; None: it was fed
+    refused: PenstockError | None = None  # why there are no values
 
     @property
     def size(self) -> int:
@@ -44,6 +54,28 @@ class Given:
     def numbered(self) -> Iterator[tuple[int, Fed]]:
         """The values with their numbers."""
         return zip(self.numbers, self.values, strict=True)
+
+
+@dataclass
+class Ready:
+    """What all inputs give to one iteration, or why it fails."""
+
+    given: Sequence[Given]
+    size: int
+    failure: PenstockError | None = None
+
+    def after(self, places: Places) -> Places:
+        """Where sources are behind this iteration, if they were here before it."""
+        more = {g.name: (g.place[0], g.place[1] + 1) for g in self.given if g.place}
+        return {**places, **more} if more else places
+
+
+def _without_frames(error: PenstockError) -> PenstockError:
+    """The same: its traceback's frames would keep what keeps it."""
+    if error.__cause__:
+        error.__cause__.__traceback__ = None
+    error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _facts(value: Fed) -> tuple[Any, ...]:
@@ -58,8 +90,10 @@ class Input:
     numbers: list[int]  # of its values in the engine
     feed: Callable[..., Fed]
     batch_size: int
+    fed: deque[Given] = field(default_factory=deque)  # by any thread, at any moment
     data: dict[int, Given] = field(default_factory=dict)  # by iteration, in order
     seen: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # type, axes and layout, by output
+    item: tuple[tuple[int, int], Any] | None = None  # that the source gave, and its place, until it is in `data`
 
     @property
     def op(self) -> ExternalSource:
@@ -70,43 +104,55 @@ class Input:
     def place(self, first: int) -> tuple[int, int]:
         """Epoch and iteration of what the source gives to iteration ``first``."""
         assert self.op.poll is not None
-        waiting = (given.place for number, given in self.data.items() if number >= first)
+        waiting = (given.place for number, given in self.data.items() if number >= first and given.place)
         return next(waiting, (self.op.poll.epoch, self.op.poll.iteration))
 
-    def accept(
-        self, number: int, items: Sequence[Any], layout: str | None = None, stream: Any = None,
-        place: tuple[int, int] = (0, 0),
-    ) -> None:  # fmt: skip
-        """Keeps data for one iteration, at the earliest ``number``: one batch per output."""
+    def accept(self, items: Sequence[Any], layout: str | None = None, stream: Any = None) -> Given:
+        """What an iteration gets of this data: one batch per output. Raises what is wrong with it."""
         values = [self._value(k, item, layout, stream) for k, item in enumerate(items)]
         if len({v.size for v in values}) > 1:
-            raise self._wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
+            raise self.wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
         self.seen.update({k: _facts(v) for k, v in enumerate(values) if v.size})
-        last = next(reversed(self.data), number - 1)
-        self.data[max(number, last + 1)] = Given(self.node.name, self.numbers, values, place)
+        return Given(self.node.name, self.numbers, values)
+
+    def pull(self, number: int) -> None:
+        """Lets what was fed wait for its iterations, at the earliest ``number``. Ctrl-C may come before each step."""
+        while self.fed:
+            last = next(reversed(self.data), number - 1)
+            if self.data.get(last) is not self.fed[0]:
+                self.data[max(number, last + 1)] = self.fed[0]
+            self.fed.popleft()
 
     def ask(self, number: int) -> None:
-        """Keeps what the source gives to iteration ``number``."""
-        op, poll = self.op, self.op.poll
+        """Keeps what the source gives to iteration ``number``, or why that is refused. Ctrl-C may come at each step."""
+        poll = self.op.poll
         assert poll is not None
         place = poll.epoch, poll.iteration
+        if self.item is None or self.item[0] != place:
+            self.item = place, poll.take(self.batch_size)
         try:
-            item = poll.take(self.batch_size)
-            if not op.gives_list():
-                items = [item]
-            elif op.batch is False:
-                items = [[self._part(sample, k) for sample in item] for k in range(op.num_outputs())]
-            else:
-                items = [self._part(item, k) for k in range(op.num_outputs())]
-            self.accept(number, items, place=place)
-        except BaseException:
-            if number not in self.data:
-                poll.epoch, poll.iteration = place
-            raise
+            given = self.accept(self._items(self.item[1]))
+        except (TensorError, DeviceError) as e:
+            given = Given(self.node.name, self.numbers, (), refused=_without_frames(e))
+        given.place = place
+        self.data[number] = given
+        self.settle()
+        self.item = None
 
-    def drop(self, number: int) -> None:
-        """Drops the data of one iteration: what follows is for the iterations before."""
-        self.data = {n - (n > number): given for n, given in self.data.items() if n != number}
+    def settle(self) -> None:
+        """Has the source asked for what follows the data that waits."""
+        poll = self.op.poll
+        last = next(reversed(self.data.values()), None)
+        if poll and last and last.place == (poll.epoch, poll.iteration):
+            poll.iteration += 1
+
+    def _items(self, item: Any) -> Sequence[Any]:
+        op = self.op
+        if not op.gives_list():
+            return [item]
+        if op.batch is False:
+            return [[self._part(sample, k) for sample in item] for k in range(op.num_outputs())]
+        return [self._part(item, k) for k in range(op.num_outputs())]
 
     def forget(self, first: int, coming: int) -> None:
         """Drops the data of iterations before ``first``, but for what may be repeated in iteration ``coming``."""
@@ -118,7 +164,7 @@ class Input:
             return item[k]
         except (IndexError, KeyError, TypeError) as e:
             count = self.op.num_outputs()
-            raise self._wrong(f"num_outputs={count}, but the source gave {type(item).__name__} without a [{k}]") from e
+            raise self.wrong(f"num_outputs={count}, but the source gave {type(item).__name__} without a [{k}]") from e
 
     def _value(self, k: int, item: Any, layout: str | None, stream: Any) -> Fed:
         op = self.op
@@ -129,21 +175,22 @@ class Input:
         except DeviceError as e:
             raise DeviceError(self._text(str(e))) from e
         except (TypeError, ValueError) as e:
-            raise self._wrong(str(e)) from e
+            raise self.wrong(str(e)) from e
         if value.size > self.batch_size:
-            raise self._wrong(f"a batch of {value.size} samples, but the pipeline's batch_size is {self.batch_size}")
+            raise self.wrong(f"a batch of {value.size} samples, but the pipeline's batch_size is {self.batch_size}")
         if not value.size:
             return value
         found = _facts(value)
         for name, wanted, is_ in zip(("dtype", "ndim"), (op.dtypes[k], op.ndims[k]), found, strict=False):
             if wanted is not None and is_ != wanted:
-                raise self._wrong(f"{name}={wanted!r}, but the data has {is_!r}")
+                raise self.wrong(f"{name}={wanted!r}, but the data has {is_!r}")
         before = self.seen.get(k, found)
         if found[:2] != before[:2] or (before[2] and found[2] != before[2]):
-            raise self._wrong(f"type, axes and layout were {before} in earlier iterations, and are {found} now")
+            raise self.wrong(f"type, axes and layout were {before} in earlier iterations, and are {found} now")
         return value
 
-    def _wrong(self, problem: str) -> TensorError:
+    def wrong(self, problem: str) -> TensorError:
+        """An error about its data."""
         return TensorError(self._text(problem))
 
     def _text(self, problem: str) -> str:
@@ -151,18 +198,21 @@ class Input:
 
 
 class Inputs:
-    """All external sources of a pipeline. `feed` may be called from any thread.
+    """All external sources of a pipeline. `feed` may be called from any thread at any moment, the rest by who has the
+    turn.
 
     ``numbers`` tells the oldest iteration that nobody has taken, and the next one to be scheduled.
     """
 
     def __init__(
-        self, inputs: Iterable[Input] = (), batch_size: int = 0, full: bool = False,
-        closed: Callable[[], bool] = lambda: False, numbers: Callable[[], tuple[int, int]] = lambda: (0, 0),
+        self, inputs: Iterable[Input], batch_size: int, full: bool, turn: Turn, closed: Callable[[], bool],
+        numbers: Callable[[], tuple[int, int]],
     ):  # fmt: skip
         self._inputs = {i.node.name: i for i in inputs}
-        self._batch_size, self._full, self._closed, self._numbers = batch_size, full, closed, numbers
-        self._changed = threading.Condition()
+        self._batch_size, self._full, self._turn = batch_size, full, turn
+        self._closed, self._numbers = closed, numbers
+        self._nothing_new = threading.Lock()  # a plain one, unlocked by whoever feeds: signal handlers may, too
+        self._asked = 0
 
     def feed(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> None:
         """Queues a batch for an input, given by its name or node."""
@@ -171,9 +221,12 @@ class Inputs:
         one = self._named(to if isinstance(to, str) else to.source.name)
         if one.op.poll:
             raise GraphError(f"feed_input(): external_source {one.node.name!r} has a source, so it takes nothing else")
-        with self._changed:
-            one.accept(self._numbers()[1], [data], layout, stream)
-            self._changed.notify_all()
+        declared, told = one.op.layouts[0], layout or layout_of(data)
+        if declared and told and told != declared:
+            raise one.wrong(f"layout={declared!r}, but the data has {told!r}")
+        one.fed.append(one.accept([data], layout, stream))
+        with suppress(RuntimeError):  # nobody waits
+            self._nothing_new.release()
 
     def check(self, name: str) -> None:
         """Raises UnknownArgumentError if there is no input of this name."""
@@ -187,85 +240,114 @@ class Inputs:
             if one.node.name not in names and not (self._ready(one) or one.op.blocking or one.op.repeat_last):
                 raise self._nothing(one)
 
-    def take(self, needed: bool) -> list[Given] | None:
+    def take(self, needed: Callable[[], bool]) -> Ready | None:
         """The data of the next iteration: some for each input.
 
         None if it is not ``needed`` and something was not fed yet. Raises NoDataError where it is; what sources raise,
-        StopIteration too; TensorError if inputs differ in size. Data that others have given by then is kept for later.
+        StopIteration too. Data that others have given by then is kept for later. Where data is refused, or inputs
+        differ in size, the iteration is one that fails.
         """
-        with self._changed:
+        if not self._inputs:
+            return Ready((), self._batch_size)
+        while (lacking := self._lacking()) is not None:
+            if not needed():
+                return None
             coming = self._numbers()[1]
-            for one in self._inputs.values():
-                if not self._is_there(one, needed):
-                    return None
-            for one in self._inputs.values():
-                if coming in one.data:
-                    continue
-                if one.op.poll:
-                    one.ask(coming)
-                else:
-                    one.data[coming] = one.data[coming - 1]  # is repeated
-            given = [one.data[coming] for one in self._inputs.values()]
-            try:
-                self._check_sizes(given)
-            except TensorError:
-                for one in self._inputs.values():
-                    one.drop(coming)
-                raise
-            return given
+            if lacking.op.repeat_last and coming - 1 in lacking.data:
+                lacking.data[coming] = lacking.data[coming - 1]
+            else:
+                self._wait_for(lacking)
+        coming = self._numbers()[1]
+        for one in self._inputs.values():
+            if one.op.poll:
+                one.settle()
+                if coming not in one.data:
+                    self._ask(one, coming)
+        given = [one.data[coming] for one in self._inputs.values()]
+        failure = next((g.refused for g in given if g.refused), None) or self._wrong_sizes(given)
+        return Ready(given, self._batch_size if failure else given[0].size, failure)
 
     def forget(self) -> None:
         """Lets go of the data of iterations that were taken."""
-        with self._changed:
-            for one in self._inputs.values():
-                one.forget(*self._numbers())
+        for one in self._inputs.values():
+            one.forget(*self._numbers())
+
+    def _ask(self, one: Input, coming: int) -> None:
+        self._asked += 1
+        self._turn.asking = one.node.name, self._asked
+        try:
+            one.ask(coming)
+        finally:
+            self._turn.asking = None
 
     def _ready(self, one: Input) -> bool:
-        return self._numbers()[1] in one.data or one.op.poll is not None
+        if one.op.poll:
+            return True
+        coming = self._numbers()[1]
+        one.pull(coming)
+        return coming in one.data
 
-    def _is_there(self, one: Input, needed: bool) -> bool:
-        while not self._ready(one):
-            if not needed:
-                return False
-            if one.op.repeat_last and one.data:
-                return True
-            if not one.op.blocking:
-                raise self._nothing(one)
-            if self._closed():
-                raise StoppedError(f"the pipeline was closed while it waited for data for {one.node.name!r}")
-            self._changed.wait(_POLL_SECONDS)
-        return True
+    def _lacking(self) -> Input | None:
+        """An input that was to be fed for the next iteration, and was not."""
+        return next((one for one in self._inputs.values() if not self._ready(one)), None)
 
-    def _check_sizes(self, given: Sequence[Given]) -> None:
+    def _wait_for(self, one: Input) -> None:
+        if not one.op.blocking:
+            raise self._nothing(one)
+        if self._closed():
+            raise StoppedError(f"the pipeline was closed while it waited for data for {one.node.name!r}")
+        self._nothing_new.acquire(blocking=False)
+        if not one.fed:
+            self._turn.pause(lambda: self._nothing_new.acquire(timeout=_POLL_SECONDS))
+
+    def _wrong_sizes(self, given: Sequence[Given]) -> TensorError | None:
         sizes = {g.name: g.size for g in given}
         if self._full and any(size != self._batch_size for size in sizes.values()):
-            raise TensorError(f"a reader gives batches of {self._batch_size} samples, external sources {sizes}")
+            return TensorError(f"a reader gives batches of {self._batch_size} samples, external sources {sizes}")
         if len(set(sizes.values())) > 1:
-            raise TensorError(f"external sources give batches of different sizes: {sizes}")
+            return TensorError(f"external sources give batches of different sizes: {sizes}")
+        return None
 
-    def restart(self) -> None:
-        """Begins an epoch: sources that can begin again do, and what they gave ahead is dropped."""
-        for one in self._inputs.values():
+    def restart(self, places: Places) -> None:
+        """Begins the epoch behind these places: sources that can, do; what they gave ahead is dropped."""
+        for name, one in self._inputs.items():
             if one.op.poll and one.op.poll.restarts:
                 one.data.clear()
-                one.op.poll.restart()
+                one.item = None
+                one.op.poll.restart(places[name][0] + 1)
 
-    def places(self) -> dict[str, list[int]]:
+    def places(self) -> Places:
         """Where sources stand that can go on from anywhere: by name, the epoch and iteration of what they gave to the
         oldest iteration that nobody has taken, or else give next.
         """
         first = self._numbers()[0]
-        return {name: list(i.place(first)) for name, i in self._inputs.items() if i.op.poll and i.op.poll.indexed}
+        return {name: i.place(first) for name, i in self._inputs.items() if i.op.poll}
 
-    def go_to(self, places: dict[str, list[int]]) -> None:
+    def go_to(self, places: Mapping[str, Sequence[int]]) -> None:
         """Lets sources go on from there."""
         for name, place in places.items():
             poll = self._named(name).op.poll
             assert poll is not None
             poll.epoch, poll.iteration = place
 
+    def in_batches(self, name: str, place: tuple[int, int], before: int, size: int) -> tuple[int, int]:
+        """A source's place, counted in batches of another size; ArgumentError where none begins there."""
+        epoch, iteration = place
+        if before == size or not iteration:
+            return place
+        if self._named(name).op.batch is False and iteration * before % size == 0:
+            return epoch, iteration * before // size
+        raise ArgumentError(
+            f"checkpoint: the source of external_source {name!r} had given {iteration} batches of {before} samples: it "
+            f"cannot go on with batches of {size}"
+        )
+
+    def indexed(self) -> list[str]:
+        """Names of the sources that can go on from anywhere."""
+        return [name for name, i in self._inputs.items() if i.op.poll and i.op.poll.indexed]
+
     def forgetful(self) -> list[str]:
-        """Names of the sources that `places` cannot tell of."""
+        """Names of the sources that cannot."""
         return [name for name, i in self._inputs.items() if i.op.poll and not i.op.poll.indexed]
 
     def _named(self, name: str) -> Input:

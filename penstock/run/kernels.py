@@ -138,9 +138,14 @@ def _keep(path: Path, binary: bytes) -> None:
     """Writes it so that others see all of it or nothing. A folder that can't be written is no error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.blake2b(binary, digest_size=20).digest() + binary)
-        os.replace(file.name, path)
+        descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(hashlib.blake2b(binary, digest_size=20).digest() + binary)
+            os.replace(unfinished, path)
+        except BaseException:
+            os.unlink(unfinished)
+            raise
     except OSError:
         return
 

@@ -8,6 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from penstock.run import native
+
 # What its file name ends with, newest first.
 _VERSIONS = {"nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",)}
 _FILES = {"nvtx": "nvtx3interop"}  # where they have other names
@@ -41,6 +43,16 @@ def found(name: str) -> bool:
             continue
         return True
     return False
+
+
+def image_codec_problem() -> str | None:
+    """Why nvImageCodec is not used; None: it is. Loads it, where it was found."""
+    if not found("nvimgcodec"):
+        return "nvImageCodec was not found"
+    if path := located("nvimgcodec"):
+        native.quick().ps_gpu_set_library(b"nvimgcodec", path.encode())
+    problem = native.blocking().ps_gpu_check_image_codec() < 0
+    return native.last_error().message.decode(errors="replace") if problem else None
 
 
 def candidates(name: str) -> list[str]:

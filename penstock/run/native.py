@@ -13,7 +13,7 @@ from typing import Any
 from penstock import _loader
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 
-ABI_VERSION = 7
+ABI_VERSION = 9
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -64,6 +64,7 @@ class Options(c.Structure):
         ("num_cpus", c.c_int32),
         ("cpus", c.POINTER(c.c_int32)),
         ("name", c.c_char_p),
+        ("read_timeout", c.c_double),
     ]
 
 
@@ -108,12 +109,17 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_describe": (c.c_int, [c.c_int, c.POINTER(GpuInfo)]),
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
+    "ps_gpu_check_image_codec": (c.c_int, []),
     "ps_gpu_set_compiler": (None, [Compiler]),
+    "ps_executor_close": (c.c_int, [c.c_void_p]),
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
+    "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
+    "ps_jpeg_index_create": (c.c_void_p, [c.c_char_p]),
     "ps_jpeg_index_add": (c.c_int, [c.c_void_p, c.c_char_p, _i64p, c.c_int, _i32p]),
     "ps_jpeg_index_finish": (c.c_int, [c.c_void_p]),
+    "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
@@ -157,13 +163,9 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_decoder_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
-    "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
-    "ps_decode_max_pixels": (c.c_int64, []),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
-    "ps_jpeg_index_create": (c.c_void_p, [c.c_char_p]),
-    "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),

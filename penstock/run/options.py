@@ -110,6 +110,8 @@ class Options:
         for name, value in (("batch_size", self.batch_size), ("num_threads", self.num_threads)):
             if value is None:
                 raise ArgumentError(f"Pipeline: {name} is needed to build it")
+        if self.device_id is not None and self.device_id < 0:
+            raise DeviceError(f"Pipeline: device_id={self.device_id}: expected the number of a GPU, or None")
         assert self.batch_size is not None
         assert self.num_threads is not None
         return self.batch_size, self.num_threads
@@ -127,6 +129,11 @@ class Options:
         from penstock.pipeline import Pipeline
 
         return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
+
+    @classmethod
+    def attributes(cls) -> frozenset[str]:
+        """The names that `attribute` knows."""
+        return cls.names() | {"max_batch_size", "cpu_queue_size", "gpu_queue_size", "exec_separated"}
 
     def attribute(self, name: str) -> Any:
         """An argument by its name, as an attribute of the pipeline."""

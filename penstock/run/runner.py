@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.graph.blame import Blame
@@ -15,17 +15,20 @@ from penstock.run.inputs import Inputs
 from penstock.run.options import Options
 from penstock.run.readers import Readers
 from penstock.run.recording import Call
+from penstock.run.turn import Turn
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 
 class Runner:
     """A plan's executor, its external sources and its readers. It begins where ``options`` has a checkpoint.
 
+    What schedules, takes or throws away is for who has the ``turn``.
+
     Attributes:
         depth: iterations that are prepared ahead, for all parts of the pipeline together.
     """
 
-    def __init__(self, plan: Plan, options: Options):
+    def __init__(self, plan: Plan, options: Options, turn: Turn):
         self.plan = plan
         self._batch_size, threads = options.sizes()
         self._seed = options.seed
@@ -49,12 +52,14 @@ class Runner:
             stream_priority=options.given["default_cuda_stream_priority"] or 0,
             cpus=self._processors.cpus if self._processors else [],
             seed=options.seed,
+            turn=turn,
         )
         self.readers = Readers(plan.nodes)
         self.inputs: Inputs = self.executor.inputs(self._batch_size)
-        self._ended = False  # a source, so nothing is scheduled before a reset
+        self._ended: list[int] | None = None  # where a source has: the epochs that nothing is scheduled of any more
+        self.executor.go_to(sources=self.inputs.places())
         if options.given["checkpoint"] is not None:
-            checkpoint.restore(self.executor, self.inputs, options.given["checkpoint"])
+            checkpoint.restore(self.executor, self.inputs, options.given["checkpoint"], self._batch_size)
 
     def fill(self, setup: Callable[[], object]) -> None:
         """Starts as many iterations as are prepared ahead, as far as there is data; ``setup`` is called before each."""
@@ -63,43 +68,58 @@ class Runner:
 
     def schedule(self, setup: Callable[[], object]) -> bool:
         """Starts an iteration; says whether there was data for one."""
-        if self._ended or self.executor.stuck():
+        if self._has_ended() or self.executor.stuck():
             return False
         try:
             with self.executor.recorded(Call.SOURCE):
                 setup()
-                given = self.inputs.take(needed=not self.executor.pending())
+                ready = self.inputs.take(needed=lambda: not self.executor.pending())
         except StopIteration:
-            self._ended = True
+            self._ended = self._epochs()
             return False
-        if given is None:
-            return False
-        return self.executor.schedule(given[0].size if given else self._batch_size, given)
+        return ready is not None and self.executor.schedule(ready)
+
+    def check_complete(self, names: Collection[str]) -> None:
+        """Raises NoDataError if the next iteration would lack data even when these inputs are fed."""
+        self.executor.stuck()
+        self.inputs.check_complete(names)
+
+    def kernels(self, setup: Callable[[], object]) -> list[str]:
+        """The sources of the GPU's kernels, made by the first batch."""
+        if not self.executor.kernels():
+            self.fill(setup)
+            if self.executor.pending():
+                self.executor.wait()
+        return self.executor.kernels()
 
     def take(self, gpu_too: bool) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """The oldest batch, see `Executor.take`; StopIteration where a source has ended and none is left."""
         if self._over():
             raise StopIteration
-        outputs = self.executor.take(gpu_too=gpu_too)
-        self.inputs.forget()
-        return outputs
+        try:
+            return self.executor.take(gpu_too=gpu_too)
+        finally:
+            self.inputs.forget()
 
     def reset(self) -> None:
         """Throws away what was prepared ahead. At the end of sources, they begin their next epoch."""
         over = self._over()
         self.executor.cancel()
-        self._ended = False
         if over:
-            self.inputs.restart()
+            self._restart()
+        self._ended = None
 
     def start_epoch(self, epoch: int) -> None:
         """Throws away what was prepared ahead; readers and sources begin an epoch."""
         over = self._over()
         self.reset()
         if not over:  # else they just did
-            self.inputs.restart()
-        for cursor in self.executor.cursors:
-            cursor.state = Position(epoch, 0)
+            self._restart()
+        self.executor.go_to([Position(epoch, 0)] * len(self.executor.cursors))
+
+    def _restart(self) -> None:
+        self.inputs.restart(self.executor.place.sources)
+        self.executor.go_to(sources=self.inputs.places())
 
     def set_last_batch(self, reader: str, last_batch: str) -> None:
         """Throws away what was prepared ahead, and sets it for a reader and those in step with it."""
@@ -108,17 +128,16 @@ class Runner:
         self.reset()
         for order in orders:
             order.last_batch = value
-        for cursor in self.executor.cursors:
-            cursor.state = cursor.state  # has the order look anew
+        self.executor.go_to()  # has the orders look anew
 
     def position(self, reader: str) -> Position:
         """Where a reader is: the first sample that was not handed out yet."""
         number = self.readers.number(reader)
-        return Position(*self.executor.position()[0][number])
+        return Position(*self.executor.place.states[number])
 
     def checkpoint(self) -> str:
         """The state after the last batch that was handed out."""
-        return checkpoint.save(self.executor, self.inputs, self._seed)
+        return checkpoint.save(self.executor, self.inputs, self._seed, self._batch_size)
 
     def close(self) -> None:
         """Stops the threads, and lets others have their processors."""
@@ -126,7 +145,13 @@ class Runner:
         self._processors = None
 
     def _over(self) -> bool:
-        return self._ended and not self.executor.pending()
+        return self._has_ended() and not self.executor.pending()
+
+    def _has_ended(self) -> bool:
+        return self._ended is not None and self._ended == self._epochs()
+
+    def _epochs(self) -> list[int]:
+        return [epoch for epoch, _ in self.executor.place.sources.values()]
 
 
 def _open_readers(plan: Plan, batch_size: int, seed: int) -> int:

@@ -8,7 +8,7 @@ from penstock.run import gpu
 from penstock.run.executor import Executor
 
 
-def executor_statistics(executor: Executor, devices: bool = False) -> dict[str, Any]:
+def statistics(executor: Executor, devices: bool = False) -> dict[str, Any]:
     """Figures since the pipeline was built.
 
     ``operators``: by node name, ``operator`` (its name in fn), ``samples``, ``setup_s`` (finding shapes) and ``run_s``,

@@ -139,6 +139,13 @@ def describe_batch(batch: Array) -> c.Array[native.Tensor]:
     return samples
 
 
+def describe_one(batch: Array) -> native.Tensor:
+    """What the parts of an array along its first axis are, without data."""
+    one = native.Tensor(dtype=to_dali_type(batch.dtype), ndim=batch.ndim - 1)
+    one.shape[: one.ndim] = batch.shape[1:]
+    return one
+
+
 def _described(samples: Any, dtype: np.dtype[Any], ndim: int) -> Array:
     rows: Array = np.frombuffer(samples, DESCRIPTOR)  # at once, which is much faster than one by one
     rows["dtype"], rows["ndim"] = int(to_dali_type(dtype)), ndim

@@ -11,24 +11,42 @@ from penstock.run import native
 from penstock.tensors.arrays import DESCRIPTOR, Array, check_layout, numpy_type
 from penstock.types import NO_TYPE, DALIDataType, to_dali_type
 
+_UNKNOWN = native.Tensor(dtype=NO_TYPE)
+
 
 class Samples:
-    """One descriptor per sample; the owner keeps what they point to."""
+    """One descriptor per sample; the owner keeps what they point to.
 
-    __slots__ = ("__weakref__", "_flags", "_owner", "_samples")
+    ``_none`` is what the samples of an empty list would be: a descriptor without data.
+    """
+
+    __slots__ = ("__weakref__", "_flags", "_none", "_owner", "_samples")
     _flags: int
+    _none: native.Tensor
     _owner: object
     _samples: Any
 
-    def _show(self, owner: object, samples: Any, flags: int | None = None) -> None:
-        self._owner, self._samples = owner, samples
+    def _show(self, owner: object, samples: Any, flags: int | None = None, none: native.Tensor = _UNKNOWN) -> None:
+        self._owner, self._samples, self._none = owner, samples, none
         self._flags = flags_of(samples) if flags is None else flags
 
     def _show_some(self, other: Samples, indices: range) -> None:
         samples = (native.Tensor * len(indices))()
         if len(indices):
             rows_of(samples)[:] = rows_of(other._samples)[np.arange(indices.start, indices.stop, indices.step)]
-        self._show((other._owner, other._samples), samples)  # descriptors hold the names of the sources
+        # Descriptors hold the names of the sources.
+        self._show((other._owner, other._samples), samples, none=_UNKNOWN if len(indices) else other._like())
+
+    def _one(self) -> native.Tensor:
+        """A sample: the first one, or what the samples of an empty list would be."""
+        return self._samples[0] if len(self._samples) else self._none
+
+    def _like(self) -> native.Tensor:
+        """What the samples of an empty list of the same kind would be."""
+        one = self._one()
+        none = native.Tensor(dtype=one.dtype, ndim=one.ndim, layout=one.layout)
+        none.shape[: one.ndim] = one.shape[: one.ndim]
+        return none
 
     def _rows(self) -> Array:
         return rows_of(self._samples)
@@ -61,8 +79,8 @@ class Samples:
 
     @property
     def dtype(self) -> DALIDataType:
-        """Type of the elements; NO_TYPE if there are no samples."""
-        return DALIDataType(self._samples[0].dtype) if len(self._samples) else NO_TYPE
+        """Type of the elements; NO_TYPE of an empty list that was not made of an array."""
+        return DALIDataType(self._one().dtype)
 
     def shape(self) -> list[tuple[int, ...]]:
         """Shapes of the samples."""
@@ -72,17 +90,23 @@ class Samples:
         return [tuple(row) for row in self._rows()["shape"][:, : self.ndim()].tolist()]
 
     def ndim(self) -> int:
-        """Number of axes of one sample; 0 if there are no samples."""
-        return int(self._samples[0].ndim) if len(self._samples) else 0
+        """Number of axes of one sample; 0 of an empty list that was not made of an array."""
+        return int(self._one().ndim)
 
     def layout(self) -> str:
         """Names of the axes of one sample, or ""."""
-        return str(self._samples[0].layout.decode()) if len(self._samples) else ""
+        return str(self._one().layout.decode())
 
     def set_layout(self, layout: str | None) -> None:
         """Names the axes anew; None takes their names away. Raises TensorError if it names more or fewer."""
+        if self.dtype is NO_TYPE:
+            return
+        axes = check_layout(layout, self.ndim()).encode()
         if len(self._samples):
-            self._rows()["layout"] = check_layout(layout, self.ndim()).encode()
+            self._rows()["layout"] = axes
+        else:
+            self._none = self._like()  # it may be another list's, too
+            self._none.layout = axes
 
     def source_info(self) -> list[str]:
         """Per sample: where it comes from, such as a file's name, or ""."""
@@ -94,8 +118,14 @@ class Samples:
 
     def reinterpret(self, new_type: int) -> None:
         """Takes the same bytes for elements of another type; TensorError if that has another size."""
+        if self.dtype is NO_TYPE:
+            return
+        dtype = check_reinterpret(self.dtype, new_type)
         if len(self._samples):
-            self._rows()["dtype"] = check_reinterpret(self.dtype, new_type)
+            self._rows()["dtype"] = dtype
+        else:
+            self._none = self._like()
+            self._none.dtype = dtype
 
     def __len__(self) -> int:
         return len(self._samples)

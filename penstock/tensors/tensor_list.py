@@ -9,11 +9,20 @@ import numpy as np
 
 from penstock.errors import TensorError
 from penstock.run import native
-from penstock.tensors.arrays import Array, array_at, as_array, copy_to, describe, describe_batch
+from penstock.tensors.arrays import (
+    Array,
+    array_at,
+    as_array,
+    copy_to,
+    describe,
+    describe_batch,
+    describe_one,
+    numpy_type,
+)
 from penstock.tensors.samples import Samples, common
 from penstock.tensors.tensor import TensorCPU
 from penstock.tensors.text import describe_list
-from penstock.types import to_dali_type
+from penstock.types import NO_TYPE, to_dali_type
 
 if TYPE_CHECKING:
     from penstock.tensors.tensor_list_gpu import TensorListGPU
@@ -55,7 +64,7 @@ class TensorListCPU(Samples):
             if batch.ndim == 0:
                 raise TensorError("a batch has at least one axis, for its samples; this data has none")
             self._writable = batch.flags.writeable
-            self._show(batch, describe_batch(batch))
+            self._show(batch, describe_batch(batch), none=describe_one(batch))
         if layout is not None:
             self.set_layout(layout)
 
@@ -118,7 +127,7 @@ class TensorListCPU(Samples):
         """
         n = len(self._samples)
         if not n:
-            return np.empty(0, np.float32)
+            return self._nothing()
         self._check_uniform()
         if self._flags & native.CONTIGUOUS:
             s = self._samples[0]
@@ -127,7 +136,7 @@ class TensorListCPU(Samples):
 
     def as_tensor(self) -> TensorCPU:
         """As `as_array`, as a tensor; if the samples' axes have names, the first one's is "N"."""
-        if not len(self._samples):
+        if self.dtype is NO_TYPE:
             raise TensorError("an empty list makes no tensor: the shape of its samples is not known")
         layout = self.layout()
         return TensorCPU._of(self.as_array(), layout and "N" + layout, "")
@@ -140,9 +149,14 @@ class TensorListCPU(Samples):
         self._check_volume(tuple(shape))
         return TensorCPU(self._flat().reshape(shape))
 
+    def _nothing(self) -> Array:
+        if self.dtype is NO_TYPE:
+            return np.empty(0, np.float32)
+        return np.empty((0, *self._none.shape[: self.ndim()]), numpy_type(self.dtype))
+
     def _flat(self) -> Array:
         if not len(self._samples):
-            return np.empty(0, np.float32)
+            return self._nothing().reshape(-1)
         if not self._flags & native.CONTIGUOUS:
             return np.concatenate([a.ravel() for a in self._arrays()])
         s = self._samples[0]
@@ -199,6 +213,11 @@ class TensorListCPU(Samples):
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        whole = self.dtype is not NO_TYPE and self._flags & native.CONTIGUOUS and self._flags & native.UNIFORM
+        data: Any = self.as_array() if whole else self._arrays()
+        return _restored, (data, self.layout(), self.source_info())
+
     def __str__(self) -> str:
         return describe_list(self, show_data=True)
 
@@ -211,3 +230,11 @@ def _together(arrays: Sequence[Array]) -> list[Array]:
     memory = np.concatenate([a.ravel() for a in arrays])
     ends = np.cumsum([a.size for a in arrays])
     return [memory[end - a.size : end].reshape(a.shape) for a, end in zip(arrays, ends, strict=True)]
+
+
+def _restored(data: Any, layout: str, sources: Sequence[str]) -> TensorListCPU:
+    """The list that was pickled as this, or copied."""
+    tensors = TensorListCPU(data, layout or None)
+    for sample, source in zip(tensors._samples, sources, strict=True):
+        sample.source = source.encode(errors="surrogateescape") or None
+    return tensors

@@ -83,7 +83,9 @@ class TensorListGPU(Samples):
     @classmethod
     def _upload(cls, tensors: TensorListCPU, device_id: int) -> TensorListGPU:
         if not len(tensors):
-            return cls()
+            empty = cls()
+            empty._none = tensors._like()
+            return empty
         memory, address = GpuMemory.upload(device_id, tensors._samples)
         samples = _placed(tensors, address)
         return cls._from_native((tensors._owner, tensors._samples), memory, samples, None)
@@ -118,7 +120,10 @@ class TensorListGPU(Samples):
         rows["data"] = np.uintp(batch._sample.data or 0) + np.arange(n, dtype=np.uintp) * np.uintp(step)
         rows["dtype"], rows["ndim"] = int(batch.dtype), len(shape)
         rows["shape"][:, : len(shape)] = shape
-        self._show(None, (native.Tensor * n).from_buffer_copy(rows.data), native.CONTIGUOUS | native.UNIFORM)
+        flags = native.CONTIGUOUS | native.UNIFORM
+        none = native.Tensor(dtype=batch.dtype, ndim=len(shape))
+        none.shape[: len(shape)] = shape
+        self._show(None, (native.Tensor * n).from_buffer_copy(rows.data), flags, none)
         self._memory = batch._memory if n else None
 
     def _together(self) -> tuple[GpuMemory, Any]:
@@ -202,7 +207,9 @@ class TensorListGPU(Samples):
     def as_cpu(self) -> TensorListCPU:
         """A copy in the CPU's memory, its samples one behind the other. Waits for the GPU."""
         if self._memory is None:
-            return TensorListCPU([])
+            empty = TensorListCPU([])
+            empty._none = self._like()
+            return empty
         memory = np.empty(self._volume(), numpy_type(self.dtype))
         self._memory.download(self._samples, memory.ctypes.data)
         owner = (memory, self._owner, self._samples)

@@ -1,8 +1,8 @@
-"""How tensors print: what they are, and with str() some of their data."""
+"""How tensors print, which is how DALI's do: what they are, and with str() some of their data."""
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,54 +18,61 @@ if TYPE_CHECKING:
     _Tensor: TypeAlias = TensorCPU | TensorGPU
     _List: TypeAlias = TensorListCPU | TensorListGPU
 
-_SHOWN_SAMPLES = 4  # of a list; of longer ones the first three and the last
+_INDENT = " " * 4
+_EDGE = 2  # of what is not shown whole: so many of its beginning and of its end
+_MANY_ELEMENTS = 1000  # of a list: if it has more, not all samples are shown
+_MANY_SHAPES = 16
+_MANY_EXTENTS = 100  # of all shapes together
+_WIDTH = 75  # a longer list of shapes has one in each line
 
 
 def _data(array: Array) -> str:
-    return np.array2string(array, threshold=100, edgeitems=2, precision=5, separator=", ")
+    return np.array2string(array, prefix=_INDENT, edgeitems=_EDGE)
 
 
-def _indented(text: str, by: int) -> str:
-    return textwrap.indent(text, " " * by).lstrip()
-
-
-def _block(name: str, items: Sequence[str]) -> str:
-    return f"{name}(\n    " + ",\n    ".join(_indented(item, 4) for item in items) + ")"
-
-
-def _properties(tensor: _Tensor | _List) -> list[str]:
+def _block(tensor: _Tensor | _List, data: Sequence[str], sizes: Sequence[str]) -> str:
     layout = tensor.layout()
-    device = "gpu" if type(tensor).__name__.endswith("GPU") else "cpu"
-    return [f"dtype={tensor.dtype}", *([f'layout="{layout}"'] if layout else []), f'device="{device}"']
+    name = type(tensor).__name__
+    device = "gpu" if name.endswith("GPU") else "cpu"
+    properties = [f"dtype={tensor.dtype}", *([f'layout="{layout}"'] if layout else []), f'device="{device}"']
+    return f"{name}(\n{_INDENT}" + f",\n{_INDENT}".join([*data, *properties, *sizes]) + ")"
 
 
 def describe_tensor(tensor: _Tensor, show_data: bool) -> str:
     """The text of a tensor."""
     data = [_data(np.asarray(tensor.as_cpu()))] if show_data else []
-    return _block(type(tensor).__name__, [*data, *_properties(tensor), f"shape={tuple(tensor.shape())}"])
+    return _block(tensor, data, [f"shape={tuple(tensor.shape())}"])
+
+
+def _edges(count: int) -> list[int]:
+    return [*range(_EDGE), *range(count - _EDGE, count)]
+
+
+def _with_gap(texts: Sequence[str]) -> list[str]:
+    return [*texts[:_EDGE], "...", *texts[-_EDGE:]]
 
 
 def _samples(tensors: _List) -> str:
     n = len(tensors)
-    shown = list(range(n)) if n <= _SHOWN_SAMPLES else [*range(_SHOWN_SAMPLES - 1), n - 1]
-    texts = [_indented(_data(np.asarray(tensors[i].as_cpu())), 1) for i in shown]
-    if n > _SHOWN_SAMPLES:
-        texts.insert(-1, "...")
-    between = ",\n " if tensors.ndim() == 0 else ",\n\n "
-    return "[" + between.join(texts) + "]"
+    elements = sum(max(math.prod(shape), 1) for shape in tensors.shape())
+    cut = n > 2 * _EDGE + 1 and elements > _MANY_ELEMENTS
+    texts = [_data(np.asarray(tensors[i].as_cpu())) for i in (_edges(n) if cut else range(n))]
+    between = ", " if tensors.ndim() == 0 else "," + "\n" * tensors.ndim() + _INDENT
+    return "[" + between.join(_with_gap(texts) if cut else texts) + "]"
 
 
-def _shapes(shapes: list[tuple[int, ...]]) -> str:
-    if len(shapes) <= _SHOWN_SAMPLES:
-        return str(shapes)
-    if len(set(shapes)) == 1:
-        return f"[{shapes[0]}] * {len(shapes)}"
-    first = ", ".join(map(str, shapes[: _SHOWN_SAMPLES - 1]))
-    return f"[{first}, ..., {shapes[-1]}]"
+def _shapes(shapes: Sequence[tuple[int, ...]]) -> str:
+    n = len(shapes)
+    cut = n > _MANY_SHAPES or (n > 2 * _EDGE + 1 and n * len(shapes[0]) > _MANY_EXTENTS)
+    texts = [str(shapes[i]) for i in (_edges(n) if cut else range(n))]
+    texts = _with_gap(texts) if cut else texts
+    text = ", ".join(texts)
+    if len(text) > _WIDTH:
+        text = (", \n" + _INDENT + " " * len("shape=[")).join(texts)
+    return f"shape=[{text}]"
 
 
 def describe_list(tensors: _List, show_data: bool) -> str:
     """The text of a list of tensors."""
     data = [_samples(tensors)] if show_data else []
-    counts = [f"num_samples={len(tensors)}", f"shape={_shapes(tensors.shape())}"]
-    return _block(type(tensors).__name__, [*data, *_properties(tensors), *counts])
+    return _block(tensors, data, [f"num_samples={len(tensors)}", _shapes(tensors.shape())])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.types.convert import FLOATS, INTEGERS, NUMPY_TYPES, saturate, to_dali_type, to_numpy_type
 from penstock.types.enums import (
     BOOL,
@@ -53,9 +55,10 @@ class ScalarConstant:
         if dtype is None:
             dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
         self.dtype = to_dali_type(dtype)
-        if self.dtype not in NUMPY_TYPES:
-            raise TypeError(f"a scalar constant cannot have the type {self.dtype}: it is a bool, an integer or a float")
+        _check_type(self.dtype)
         kind = bool if self.dtype == BOOL else int if self.dtype in INTEGERS else float
+        if kind is int and not math.isfinite(value):
+            raise ArgumentError(f"Constant: value={value!r}: {self.dtype} has no such number")
         self.value: bool | int | float = kind(value)
 
     def bool(self) -> ScalarConstant:
@@ -129,11 +132,12 @@ def Constant(  # noqa: N802
     shape: Sequence[int] | int | None = None,
     layout: str | None = None,
     device: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """A constant for a pipeline's definition.
 
-    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout`` or
-    ``device``, becomes a node that is this tensor in every sample.
+    A scalar by itself becomes a `ScalarConstant`. A list, tuple or array, or a scalar with ``shape``, ``layout``,
+    ``device`` or ``name``, becomes a node that is this tensor in every sample.
 
     - ``value``: a number, a NumPy array, anything that NumPy takes for an array, an enum of this module, or lists of
       them. Python's numbers are FLOAT, INT32 or BOOL, whichever holds all of them; arrays keep their type, but 64 bits
@@ -143,6 +147,7 @@ def Constant(  # noqa: N802
     - ``shape``: of the tensor; a scalar fills it, else the number of elements must be the same.
     - ``layout``: names of the axes, such as "HWC".
     - ``device``: "cpu" or "gpu", where the tensor is copied to.
+    - ``name``: of the node; a scalar with a name becomes one.
 
     Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
     a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
@@ -151,11 +156,12 @@ def Constant(  # noqa: N802
     ScalarConstant(5, DALIDataType.UINT8)
     """
     one = shape is None or shape == 1 or (not isinstance(shape, int) and list(shape) in ([], [1]))
-    if one and device is None and layout is None and _is_number(value) and not _is_enum_type(dtype):
+    plain = device is None and layout is None and name is None
+    if one and plain and _is_number(value) and not _is_enum_type(dtype):
         return ScalarConstant(value, dtype)
     from penstock.graph.constants import constant  # the graph is made of these types
 
-    return constant(constant_array(value, dtype, shape), layout, device or "cpu")
+    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name)
 
 
 def _is_number(value: Any) -> bool:
@@ -166,15 +172,28 @@ def _is_enum_type(dtype: int | None) -> bool:
     return dtype in (DATA_TYPE, IMAGE_TYPE, INTERP_TYPE)
 
 
+def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
+    """The array of a scalar, in its type. Raises OverflowError for an integer that does not fit that."""
+    dtype = np.dtype(to_numpy_type(constant.dtype))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= constant.value <= limits.max:
+            raise OverflowError(
+                f"{constant.value} does not fit {constant.dtype}: give a wider type, such as "
+                f"types.Constant({constant.value}, types.INT64)"
+            )
+    return np.array(constant.value, dtype)
+
+
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
-    """The array of a `Constant`, whose docstring tells the rules. Enums are INT32."""
+    """The array of a `Constant`, whose docstring tells the rules. Members of enums are INT32."""
     array: np.ndarray[Any, Any] = np.asarray(value)
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
     if array.dtype.kind not in "buif":
-        raise TypeError(f"a constant is made of numbers, not of {value!r}")
+        raise ArgumentTypeError(f"Constant: value={value!r}: a constant is made of numbers")
     if dtype is not None and not _is_enum_type(dtype):
-        array = saturate(array, np.dtype(to_numpy_type(to_dali_type(dtype))))
+        array = saturate(array, np.dtype(to_numpy_type(_check_type(to_dali_type(dtype)))))
     elif array.dtype == np.float64:
         array = array.astype(np.float32)
     elif array.dtype.itemsize == 8:
@@ -185,8 +204,16 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
     if shape is None:
         return array
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if min(shape, default=0) < 0:
+        raise ArgumentError(f"Constant: shape={list(shape)}: expected no negative extents")
     if array.ndim == 0:
         return np.full(shape, array, array.dtype)
     if array.size != np.prod(shape, dtype=np.int64):
-        raise ValueError(f"a constant of shape {shape} cannot be made of {array.size} values")
+        raise ArgumentError(f"Constant: shape={list(shape)}: cannot be made of {array.size} values")
     return np.reshape(array, shape)
+
+
+def _check_type(dtype: DALIDataType) -> DALIDataType:
+    if dtype not in NUMPY_TYPES:
+        raise ArgumentTypeError(f"Constant: dtype={dtype!r}: expected BOOL, or a type of integers or floats")
+    return dtype

@@ -40,6 +40,8 @@ NUMPY_TYPES: dict[int, type[np.generic]] = {
     BOOL: np.bool_,
 }
 
+NUMBERS = tuple(DALIDataType(d) for d in NUMPY_TYPES)  # all types that are numbers, or BOOL
+
 # As NumPy, PyTorch, JAX and TensorFlow call them.
 _BY_NAME = {np.dtype(t).name: DALIDataType(d) for d, t in NUMPY_TYPES.items()} | {
     "bool_": BOOL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 
 
 class _NamedInt(enum.IntEnum):
@@ -43,6 +44,14 @@ class DALIDataType(_NamedInt):
     INTERP_TYPE = 22
     TENSOR_LAYOUT = 23
     PYTHON_OBJECT = 24
+
+    def __call__(self) -> str:
+        """Python's code for such an element, such as "=B": old scripts say ``tensor.dtype()``."""
+        warnings.warn("tensor.dtype() is deprecated: use tensor.dtype", DeprecationWarning, stacklevel=2)
+        return f"={_CODES[self]}"
+
+
+_CODES = dict(zip(range(12), "BHIQbhiqefd?", strict=True))  # of the module `struct`, by number of the type
 
 
 class DALIImageType(_NamedInt):

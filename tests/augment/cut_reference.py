@@ -42,6 +42,8 @@ def crop_window(
     if crop is not None:
         sizes = dict(zip("WHD", list(reversed(np.ravel(crop))), strict=False))
     places = {"W": crop_pos_x, "H": crop_pos_y, "D": crop_pos_z}
+    if "D" not in layout:
+        sizes["F"], places["F"] = sizes.get("D", 0), crop_pos_z
     anchor, extent = [0] * len(shape), list(shape)
     for axis, name in enumerate(layout):
         size = int(sizes.get(name, 0))

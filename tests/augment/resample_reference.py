@@ -97,7 +97,7 @@ def extents(
         lo, hi = np.where(missing, np.minimum(lo, hi), lo), np.where(missing, np.maximum(lo, hi), hi)
     out = np.maximum(1, np.floor(sizes + 0.5)).astype(int)
     if subpixel_scale:
-        middle, half = (lo + hi) / 2, (hi - lo) / 2 * out / sizes
+        middle, half = (lo + hi) / 2, (hi - lo) / 2 * out / np.maximum(sizes, 0.1)
         lo, hi = middle - half, middle + half
     return out.tolist(), lo.tolist(), hi.tolist()
 

@@ -50,6 +50,36 @@ def test_numbers_as_operands_are_dalis(number: int) -> None:
         assert_same(found.at(0), wanted.at(0), number)
 
 
+@pytest.mark.parametrize("scalar_type", TYPES)
+def test_scalars_of_numpy_on_either_side_are_dalis(scalar_type: str) -> None:
+    """On the left, NumPy asks the node with Python's number instead, so the result has another type than on the right.
+
+    Of comparisons the type of the result tells nothing, and DALI compares negative integers with floats wrongly, so
+    they are compared with positive numbers. DALI takes no np.float64 on the right.
+    """
+    pytest.importorskip("nvidia.dali.types", reason="compares with DALI: pip install penstock[dali]")
+    scalar = np.dtype(scalar_type).type(3)
+    arrays = {t: np.array([1, 0, 5, 3], t) if t != "?" else np.array([True, False]) for t in TYPES}
+    whole, right = scalar_type[0] != "f", scalar_type != "f8"
+
+    def made(node: Callable[[Array], Any]) -> list[Any]:
+        results = []
+        for t, array in arrays.items():
+            x = node(array)
+            some = [operator.mul, *COMPARISONS.values()]
+            if t != "?" or scalar_type != "?":
+                some += [operator.add, operator.sub, operator.truediv]
+            if whole and t[0] != "f":
+                some += [operator.and_, operator.xor, operator.or_, operator.lshift]
+            results += [f(scalar, x) for f in some] + [f(x, scalar) for f in some if right]
+        return results
+
+    for k, (found, wanted) in enumerate(zip(run(lambda: made(constant)), dali_run(made), strict=True)):
+        found, wanted = np.array(found.at(0)), np.array(wanted.at(0))
+        assert found.dtype == wanted.dtype, f"{k}"
+        np.testing.assert_array_equal(found, wanted, err_msg=str(k))
+
+
 def test_every_operator_of_a_node_takes_either_order() -> None:
     x = np.array([7, 2, 3], np.int32)
     arithmetic = [f for f in ARITHMETIC.values() if f.__module__ == "_operator"]

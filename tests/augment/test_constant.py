@@ -41,6 +41,11 @@ CASES = [
         ({"fdata": [1.0], "idata": [1]}, "just one of fdata and idata"),
         ({"idata": [1, 2, 3], "shape": [2, 2]}, "expected 1 or 4 elements, got 3"),
         ({"idata": [1, 2], "layout": "HW"}, "layout='HW'.*1 axes"),
+        ({"idata": [1], "shape": [-1]}, r"shape=\[-1\]: expected no negative extents"),
+        ({"idata": [1, 2], "shape": [-1]}, r"shape=\[-1\]: expected no negative extents"),
+        ({"idata": [1, 2], "dtype": types.STRING}, r"dtype=DALIDataType\.STRING: expected"),
+        ({"idata": [2**70]}, "idata=.*: expected a whole number or a list of them; it is too large"),
+        ({"idata": [float("nan")]}, r"idata=\[nan\]: expected a whole number"),
     ],
 )
 def test_mistakes_are_named(arguments: dict[str, Any], problem: str) -> None:

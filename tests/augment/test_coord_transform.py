@@ -69,7 +69,11 @@ CASES = [
         of(points(2, dtype=t), MT=[0.5, 0, -4, 0.25, 0.1, -2], dtype=types.to_dali_type(np.dtype(t)))
         for t in (np.uint8, np.uint16, np.int16, np.int32)
     ],
-]
+    case(
+        "coord_transform", samples([np.zeros((0, 3))] * 3), reference=lambda x, **_: np.zeros((0, 2), np.float32),
+        differs="without points, DALI has no coordinates", M=[1, 2, 3, 4, 5, 6],
+    ),
+]  # fmt: skip
 
 
 def test_maps_by_frame(tmp_path: Path) -> None:

@@ -35,11 +35,15 @@ def normalized(
     anchor, shape = crop_window(x.shape, layout, **window)
     mean, std = (np.ravel(np.asarray(v, np.float64)) for v in (mean, std))
     per_channel = (-1,) + (1,) * (x.ndim - 1 - layout.index("C"))
-    values = scale * (x.astype(np.float64) - mean.reshape(per_channel)) / std.reshape(per_channel) + shift
-    fills = np.ravel(fill_values if out_of_bounds_policy in ("pad", "constant") else 0.0)
     channels = x.shape[layout.index("C")]
+    given = max(mean.size, std.size)
+    mean, std = (v if v.size == 1 else np.resize(v, channels) for v in (mean, std))
+    values = scale * (x.astype(np.float64) - mean.reshape(per_channel)) / std.reshape(per_channel) + shift
+    if given > 1:
+        np.moveaxis(values, layout.index("C"), 0)[given:] = 0
+    fills = np.ravel(fill_values if out_of_bounds_policy in ("pad", "constant") else 0.0)
     padded = 1 << (channels - 1).bit_length() if pad_output else channels
-    fills = np.broadcast_to(fills, padded)
+    fills = np.pad(fills, (0, padded - fills.size)) if fills.size > 1 else np.broadcast_to(fills, padded)
     values = cut(values, anchor, shape, layout, out_of_bounds_policy, fills[:channels])
     values = np.moveaxis(values, layout.index("C"), -1)
     extra = np.broadcast_to(fills[channels:], (*values.shape[:-1], padded - channels))
@@ -111,7 +115,10 @@ CASES += [
     case(NAME, pictures("DHWC"), reference=of("DHWC"), crop_d=2.0, crop_h=9.0, crop_w=9.0, output_layout="DCHW"),
     case(NAME, pictures("CDHW"), reference=of("CDHW"), crop=[2, 10, 20], output_layout="DHWC", mirror=1, **NORM),
     case(NAME, pictures("FDHWC"), reference=of("FDHWC"), crop=[2, 10, 20], output_layout="FCDHW", **NORM),
-]
+    case(NAME, pictures("FHWC"), reference=of("FHWC"), crop=[2, 10, 20], crop_pos_z=1.0, output_layout="FCHW", **NORM),
+    case(NAME, pictures("CFHW"), reference=of("CFHW"), crop_d=1, crop_h=9, crop_w=9, crop_pos_z=0.9, mirror=MIXED,
+         output_layout="FHWC", **NORM),
+]  # fmt: skip
 PAD = {"out_of_bounds_policy": "pad", "crop": [40, 95], "crop_pos_x": 0.3, "crop_pos_y": 0.8}
 CASES += [
     case(NAME, pictures(), reference=normalized, mirror=MIXED, fill_values=fill, output_layout=layout, **PAD, **NORM)
@@ -133,8 +140,18 @@ CASES += [
 ]  # fmt: skip
 CASES += [
     case(NAME, pictures(), reference=normalized, pad_output=True, fill_values=[1.0, 2.0, 3.0, 4.0], **PAD),
+    case(NAME, pictures(), reference=normalized, pad_output=True, fill_values=[118, 176, 3], **PAD, **NORM),
+    case(NAME, pictures(), reference=normalized, pad_output=True, fill_values=[5, 6], output_layout="HWC", **PAD,
+         **NORM),
+    case(NAME, pictures(channels=4), reference=normalized, pad_output=True, mirror=MIXED, crop=[10, 20], **NORM),
+    case(NAME, pictures(channels=4), reference=normalized, pad_output=True, mirror=MIXED, output_layout="HWC",
+         dtype=types.FLOAT16, **NORM),
+    case(NAME, pictures(channels=5), reference=normalized, pad_output=True, mean=[1, 2, 3], output_layout="HWC"),
+    case(NAME, pictures("CHW", channels=4), reference=of("CHW"), pad_output=True, std=[1, 2, 4], fill_values=[9, 8, 7],
+         **PAD),
+    case(NAME, pictures(channels=3), reference=normalized, pad_output=True, mean=[1, 2, 3, 4], std=[1, 2, 4, 8]),
     case(NAME, pictures(), reference=normalized, scale=0.0, shift=2.5, differs="DALI gives not-a-number for scale=0"),
-]
+]  # fmt: skip
 
 
 def run(x: Any, **arguments: Any) -> Array:
@@ -187,6 +204,9 @@ def test_not_a_number_and_infinities_of_std_0() -> None:
         ({"output_layout": "FCHW"}, "not a permutation of the input's layout 'HWC'"),
         ({"mean": [1, 2]}, "mean has 2 values for 3 channels"),
         ({"std": [1, 2, 3, 4]}, "std has 4 values for 3 channels"),
+        ({"mean": [1, 2, 3, 4, 5], "pad_output": True}, "mean has 5 values for 3 channels"),
+        ({"mean": [], "pad_output": True}, "mean has 0 values for 3 channels"),
+        ({"mean": [1, 2], "std": [1, 2, 3], "pad_output": True}, "mean has 2 values, and std 3"),
         ({"out_of_bounds_policy": "pad", "fill_values": [1, 2]}, "fill_values has 2 values for 3 channels"),
         ({"crop": [21, 5]}, r"axis 0 \(H\)"),
     ],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, types
-from penstock.errors import OperatorError
+from penstock.errors import ArgumentError, OperatorError
 from tests.cases import Array, case, per_sample, pictures, random_array, samples
 
 
@@ -53,6 +54,26 @@ for name, value in (("zeros", 0), ("ones", 1)):
         case(f"{name}_like", pictures(), reference=filled_like(value)),
         case(f"{name}_like", pictures("FHWC"), reference=filled_like(value), dtype=types.FLOAT),
     ]
+
+
+@pytest.mark.parametrize("dtype", [types.STRING, types.TENSOR_LAYOUT, types.DATA_TYPE, types.FEATURE])
+@pytest.mark.parametrize("make", [fn.zeros, fn.ones, fn.zeros_like, fn.ones_like])
+def test_types_that_are_no_numbers(make: Any, dtype: types.DALIDataType) -> None:
+    inputs = [np.uint8([1])] if make in (fn.zeros_like, fn.ones_like) else []
+    with pytest.raises(ArgumentError, match=re.escape(f"{make.__name__}: dtype={dtype!r}: expected ")):
+        make(*inputs, dtype=dtype)
+
+
+def test_no_type() -> None:
+    """It is none for what needs one, and counts as not given elsewhere."""
+    for make in (fn.zeros, fn.ones):
+        for dtype in (types.NO_TYPE, -1):
+            with pytest.raises(ArgumentError, match=rf"{make.__name__}: dtype=.*: expected one of"):
+                make(shape=[2], dtype=dtype)
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(*[make(np.uint8([5]), dtype=types.NO_TYPE) for make in (fn.zeros_like, fn.ones_like)])
+    assert [(o.dtype, o.at(0).tolist()) for o in pipe.run()] == [(types.UINT8, [0]), (types.UINT8, [1])]
 
 
 @pytest.mark.parametrize(

@@ -131,8 +131,10 @@ def test_rows_of_every_length(channels: int) -> None:
         ("HWC", {"window_size": -3}, "window_size is -3"),
         ("HWC", {"window_size": (3, 5, 7)}, "window_size has 3 values for 2 axes"),
         ("HWC", {"sigma": 1.0, "dtype": types.INT16}, "dtype is INT16: expected FLOAT, or the input's UINT8"),
-        ("HCW", {"sigma": 1.0}, "'HCW': expected frames first, and channels first or last"),
+        ("HCW", {"sigma": 1.0}, "'HCW': expected frames first, channels first or last"),
         ("HWF", {"sigma": 1.0}, "'HWF': expected frames first"),
+        ("CCH", {"sigma": 1.0}, "'CCH': expected .* either once"),
+        ("CHC", {"sigma": 1.0}, "'CHC': expected .* either once"),
         ("FCF", {"sigma": 1.0}, "'FCF' has no axis to blur"),
     ],
 )

@@ -47,7 +47,9 @@ CASES = [
         "paste", pictures(channels=4), reference=pasted, ratio=RATIO, fill_value=(1, 2, 3, 4), n_channels=4, paste_x=1
     ),
     case("paste", samples(list(pictures().arrays)), reference=pasted, ratio=1.3, fill_value=(1, 2, 3)),
-]
+    case("paste", pictures(channels=1), reference=pasted, ratio=1.3, fill_value=144, n_channels=0,
+         differs="DALI fills with anything where n_channels is not the picture's"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,7 @@ CASES = [
         (random_array((4, 5, 3)), {"ratio": 1e12, "fill_value": 0}, "a canvas that large cannot be"),
         (random_array((4, 5, 3)), {"ratio": 2, "fill_value": 0, "paste_x": 1.5}, "paste_x is 1.5.*: expected 0 to 1"),
         (random_array((4, 5, 3)), {"ratio": 2, "fill_value": 0, "paste_y": -0.5}, "paste_y is -0.5"),
+        (random_array((4, 5, 3)), {"ratio": 2, "fill_value": 0, "min_canvas_size": -1}, "min_canvas_size is -1.0"),
         (random_array((4, 5, 2)), {"ratio": 2, "fill_value": (1, 2, 3)}, "fill_value has 3 values for 2 channels"),
         (random_array((4, 5, 3), np.int16), {"ratio": 2, "fill_value": 0}, "the input is INT16: expected UINT8"),
     ],

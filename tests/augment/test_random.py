@@ -45,6 +45,8 @@ CASES = [
     case("random.choice", samples([[1.5, 2.5], [3.5, 4.5], [5.5, 6.5]]), p=[0.25, 0.75], shape=SHAPES),
     case("random.choice", pictures("FHWC"), shape=[3]),
     case("random.choice", pictures("FHWC")),
+    case("random.choice", samples([[1.5, 2.5], [3.5, 4.5], [5.5, 6.5]]), p=0.5, shape=SHAPES),
+    case("random.choice", per_sample([2, 2, 2]), p=per_sample([0.5, 0.5, 0.5])),
     case("random.choice", pictures("FHWC"), shape=[2, 2]),
     case("random.choice", samples([[1], [2, 3]]), pictures("HW", count=2)),
 ]
@@ -160,6 +162,12 @@ def test_beta(alpha: float, beta: float) -> None:
     assert_distributed(drawn, beta_cdf(alpha, beta))
 
 
+@pytest.mark.parametrize("parameter", [1e6, 1e12, 1e15, 1e17, 1e25])
+def test_beta_of_huge_parameters_is_normal(parameter: float) -> None:
+    drawn = draw(lambda: fn.random.beta(alpha=parameter, beta=parameter, shape=[N], dtype=types.FLOAT64))
+    assert_distributed((drawn - 0.5) * math.sqrt(4 * (2 * parameter + 1)), normal_cdf)
+
+
 def test_beta_of_tiny_parameters_is_zero_or_one() -> None:
     drawn = draw(lambda: fn.random.beta(alpha=1e-5, beta=2e-5, shape=[N]))
     assert np.isfinite(drawn).all()
@@ -175,6 +183,8 @@ def test_choice() -> None:
     drawn = draw(lambda: fn.random.choice([10, 20, 30, 40], p=p, shape=[N]))
     assert np.abs([(drawn == v).mean() - q for v, q in zip((10, 20, 30, 40), p, strict=True)]).max() < 0.01
     assert 20 not in drawn
+    drawn = draw(lambda: fn.random.choice([10, 20, 30, 40], p=0.25, shape=[N]))
+    assert np.abs([(drawn == v).mean() - 0.25 for v in (10, 20, 30, 40)]).max() < 0.01
 
 
 def test_choice_takes_whole_rows() -> None:
@@ -238,7 +248,8 @@ def test_old_names() -> None:
         (lambda: fn.random.choice(0), "at least 1 element to choose from, got 0"),
         (lambda: fn.random.choice(-3), "got -3"),
         (lambda: fn.random.choice(2.0), "the input is one FLOAT"),
-        (lambda: fn.random.choice([1, 2], p=[1]), "p has 1 probabilities for 2 elements"),
+        (lambda: fn.random.choice([1, 2, 3], p=[0.5, 0.5]), "p has 2 probabilities for 3 elements"),
+        (lambda: fn.random.choice([1, 2], p=[1]), "add up to 2.0"),
         (lambda: fn.random.choice([1, 2], p=[0.5, 0.6]), "add up to 1.1"),
         (lambda: fn.random.choice([1, 2], p=[-1, 2]), r"p\[0\]=-1.0+: expected 0 to 1"),
         (lambda: fn.random.choice([1, 2], np.zeros(3), shape=[3]), "the shape is given twice"),

@@ -120,6 +120,13 @@ CASES += [
     case("reductions.mean", SMALL, reference=MEAN, dtype=types.FLOAT64, differs="DALI has no such type here"),
 ]
 
+# Elements by themselves stay what they are, be it no number.
+CASES += [
+    case(f"reductions.{name}", samples([[np.nan, 1.5], [-np.inf, np.nan]], dtype=np.float32),
+         reference=lambda x, axes: x, axes=[])
+    for name in ("min", "max")
+]  # fmt: skip
+
 MEANS = Samples(tuple(a.mean(dtype=np.float32) for a in PICTURES.arrays))
 CHANNELS = Samples(tuple(a.mean((0, 1), dtype=np.float32) for a in PICTURES.arrays))
 KEPT = Samples(tuple(a.mean((0, 1), dtype=np.float32, keepdims=True) for a in PICTURES.arrays))
@@ -184,6 +191,35 @@ def test_min_and_max_pass_over_not_a_number() -> None:
         )
         assert least.tolist() == [-np.inf, np.inf]
         assert most.tolist() == [2, -np.inf]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_min_and_max_of_elements_by_themselves_are_these(dtype: Any) -> None:
+    array = np.array([[np.nan, 2, -np.inf, np.inf]], dtype)
+    for of in (fn.reductions.min, fn.reductions.max):
+        for axes in ([], [0]):
+            found = run(lambda of=of, axes=axes: of(constant(array), axes=axes))
+            np.testing.assert_array_equal(found, array if axes == [] else array[0], strict=True)
+        assert np.isnan(run(lambda of=of: of(constant(np.array(np.nan, dtype)))))
+
+
+def test_min_and_max_of_infinities_are_infinite() -> None:
+    assert run(lambda: fn.reductions.max(constant(np.float32([-np.inf, -np.inf])))) == -np.inf
+    assert run(lambda: fn.reductions.min(constant(np.float32([np.inf, np.inf])))) == np.inf
+
+
+def test_means_and_squares_do_not_wrap_round() -> None:
+    large = np.uint32([2**32 - 1, 2**32 - 1, 5])
+    assert run(lambda: fn.reductions.mean(constant(large), dtype=types.UINT32)) == large.astype(np.uint64).sum() // 3
+    assert run(lambda: fn.reductions.rms(constant(np.uint8([94])), dtype=types.UINT8)) == 94
+    assert run(lambda: fn.reductions.mean_square(constant(np.uint16([60000])))) == np.float32(60000.0**2)
+
+
+def test_ddof_is_a_whole_number() -> None:
+    x = np.float32([1, 2, 6])
+    for ddof in (1, 1.5, np.float32(1.9), True):
+        found = run(lambda ddof=ddof: fn.reductions.variance(constant(x), constant(np.float32(3)), ddof=ddof))
+        assert found == np.float32(14 / 2)
 
 
 def test_of_no_elements() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, types
-from penstock.errors import OperatorError, PenstockError
+from penstock.errors import ArgumentError, OperatorError, PenstockError
+from penstock.graph.constants import constant
 from tests.cases import Array, Samples, case, per_sample, pictures, random_array, samples
 
 
@@ -25,8 +26,8 @@ def reshaped(
     if wanted is not None:
         shape = wanted
     if shape is None and rel_shape is not None:
-        extents = [(x.shape[d] if d >= 0 else 1) for d in (range(len(rel_shape)) if src_dims is None else src_dims)]
-        shape = [-1 if r < 0 else math.floor(r * e + 0.5) for r, e in zip(rel_shape, extents, strict=True)]
+        extents = [*x.shape, 1] if src_dims is None else [(x.shape[d] if d >= 0 else 1) for d in src_dims]
+        shape = [-1 if r < 0 else math.floor(r * e + 0.5) for r, e in zip(rel_shape, extents, strict=False)]
     elif shape is None and src_dims is not None:
         shape = [x.shape[d] if d >= 0 else 1 for d in src_dims]
     return x if shape is None else x.reshape(np.array(shape, int))
@@ -57,6 +58,9 @@ CASES = [
     case("reshape", EVEN, reference=reshaped, rel_shape=[0.5, -1]),
     case("reshape", BARE, reference=reshaped, rel_shape=per_sample([(0.5, -1), (2, -1), (0.25, -1)], np.float32)),
     case("reshape", EVEN, reference=reshaped, rel_shape=[0.5, -1, 1], src_dims=[1, 0, 2]),
+    case("reshape", EVEN, reference=reshaped, rel_shape=[0.5, 1, 1, -1]),
+    case("reshape", samples([5, 6]), reference=reshaped, rel_shape=[-1]),
+    case("reinterpret", pictures("HW", sizes=[(4, 6)]), reference=reinterpreted, rel_shape=[1, 0.5, -1]),
     case("reshape", EVEN, reference=reshaped, src_dims=[1, 0, 2]),
     case("reshape", BARE, reference=reshaped, src_dims=[1, -1, 0, 2]),
     case(
@@ -114,6 +118,10 @@ def test_nothing_is_copied() -> None:
         ({"shape": [-1, -1]}, "at most one extent"),
         ({"shape": [6, 12], "layout": "HWC"}, r"layout='HWC' does not fit the shape \(6, 12\)"),
         ({"rel_shape": [1, 1, 1, 1]}, "rel_shape has 4 elements"),
+        ({"rel_shape": [1, 1, -1, 1]}, "rel_shape has 4 elements"),
+        ({"rel_shape": [1, 1, 1, 1, -1]}, "rel_shape has 5 elements"),
+        ({"rel_shape": [1, math.nan]}, r"rel_shape\[1\] is -?nan; expected a finite number"),
+        ({"rel_shape": [math.inf, -1]}, r"rel_shape\[0\] is inf; expected a finite number"),
         ({"rel_shape": [1, 1], "src_dims": [0, 1, 2]}, "rel_shape has 2 elements, but src_dims has 3"),
         ({"src_dims": [0, 1, 3]}, r"src_dims\[2\]=3"),
         ({"shape": [1] * 13}, "a shape of 13 axes"),
@@ -156,3 +164,34 @@ def test_random_shapes_agree_with_numpy() -> None:
             accepted += 1
             assert np.array_equal(run(lambda x, shape=shape: fn.reshape(x, shape=shape))[0].at(0), expected)
     assert 5 < accepted < 55
+
+
+def test_an_extent_beside_one_of_none_cannot_be_inferred() -> None:
+    empty = np.zeros((320, 0), np.uint8)
+    for arguments in ({"rel_shape": [-1, 1]}, {"rel_shape": [1, 1, -1]}, {"shape": [-1, 0]}):
+        with pytest.raises(OperatorError, match="cannot be inferred"):
+            run(lambda x, arguments=arguments: fn.reshape(x, **arguments), empty)
+    assert run(lambda x: fn.reshape(x, rel_shape=[1, -1]), empty)[0].at(0).shape == (320, 0)
+
+
+@pytest.mark.parametrize("dtype", [types.STRING, types.TENSOR_LAYOUT, types.DATA_TYPE, types.PYTHON_OBJECT])
+def test_types_that_are_no_numbers(dtype: types.DALIDataType) -> None:
+    for array in (PICTURE, np.uint8(3)):
+        with pytest.raises(ArgumentError, match=rf"reinterpret: dtype={dtype!r}: expected "):
+            run(lambda x: fn.reinterpret(x, dtype=dtype), np.asarray(array))
+
+
+def test_numbers_by_themselves() -> None:
+    assert run(lambda x: fn.reinterpret(x, dtype=types.INT8), np.array(200, np.uint8))[0].at(0) == -56
+    assert run(lambda x: fn.reinterpret(x, dtype=types.UINT8, shape=[-1]), np.array(258, np.uint16))[0].at(
+        0
+    ).tolist() == [
+        2,
+        1,
+    ]
+
+
+def test_not_a_number_is_no_extent() -> None:
+    for wrong in (math.nan, math.inf, 1e30):
+        with pytest.raises(OperatorError, match=r"reshape: .*expected a whole number, got"):
+            run(lambda x, wrong=wrong: fn.reshape(x, shape=constant(np.float64([wrong]))))

@@ -74,6 +74,10 @@ CASES = [
     resized(resize_shorter=41, roi_start=(0.2, 0.9), roi_end=(0.7, 0.1), roi_relative=True),
     resized(resize_longer=41, save_attrs=True, minibatch_size=4, temp_buffer_hint=100),
     resized("FDHWC", size=(5, 29, 33), save_attrs=True),
+    resized(size=1e-10),
+    resized(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
+    resized(resize_longer=0.03, subpixel_scale=False),
+    resized(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
 ]  # fmt: skip
 
 
@@ -150,7 +154,11 @@ def test_wrong_arguments(arguments: dict[str, Any], argument: str) -> None:
         ({"size": (4, 5, 6)}, "size has 3 values: expected 1 or 2"),
         ({"size": 4, "max_size": (1, 2, 3)}, "max_size has 3 values: expected 1 or 2"),
         ({"size": 4, "dtype": types.INT32}, "expected the input's type, UINT8, or FLOAT; got INT32"),
-        ({"resize_x": float("nan")}, "the size nan is none"),
+        ({"resize_x": float("nan")}, "resize_x is nan: expected less than"),
+        ({"resize_y": float("-inf")}, "resize_y is -inf"),
+        ({"size": (4, float("inf"))}, "size is inf"),
+        ({"resize_shorter": 1e30}, r"resize_shorter is 1\d+.0*: expected less than"),
+        ({"resize_longer": float("inf")}, "resize_longer is inf"),
         ({"size": 4, "roi_start": (0, 0), "roi_end": (1e30, 4)}, "the region from 0"),
     ],
 )
@@ -189,3 +197,15 @@ def test_parity_on_photographs(photographs: Path) -> None:
             apart = np.abs(np.array(a.at(i)).astype(int) - np.array(b.at(i)))
             assert apart.max() <= 1, size
             assert (apart > 0).mean() <= 0.005, size
+
+
+@pytest.mark.parametrize("argument", ["resize_shorter", "resize_longer"])
+def test_halves_are_rounded_up(argument: str, tmp_path: Path) -> None:
+    """The side that is asked for has the length asked for, whatever a product of scale and extent would be."""
+    random = np.random.default_rng(5)
+    sizes = [sorted(random.integers(3, 300, 2).tolist(), reverse=argument == "resize_longer") for _ in range(300)]
+    pictures = samples([np.zeros((*size, 1), np.uint8) for size in sizes], "HWC")
+    lengths = random.integers(1, 300, len(sizes)) + 0.5
+    given = {argument: per_sample([np.float32(v) for v in lengths])}
+    found = ours(case("resize", pictures, interp_type=types.INTERP_NN, **given), tmp_path)[0].arrays
+    assert [a.shape[0] for a in found] == [int(v + 0.5) for v in lengths]

@@ -19,8 +19,9 @@ def reference(layout: str) -> Callable[..., Array]:
         filters, geometry = split(arguments)
         space = [axis for axis in "DHW" if axis in layout]
         crop = [geometry.pop(f"crop_{axis.lower()}", 0) for axis in space] if crop is None else list(crop)
-        crop = [0] * (len(space) - len(crop)) + crop
+        crop = ([0] * len(space) + crop)[-len(space) :]  # of frames, nothing is cut
         place = [geometry.pop(f"crop_pos_{axis}", 0.5) for axis in "zyx"[3 - len(space) :]]
+        geometry.pop("crop_pos_z", None)
         out, lo, hi = extents([x.shape[layout.index(axis)] for axis in space], **geometry)
         for i in range(len(space)):
             scale = (hi[i] - lo[i]) / out[i]
@@ -35,11 +36,18 @@ def reference(layout: str) -> Callable[..., Array]:
     return made
 
 
-def made(layout: str = "HWC", of: Any = np.uint8, differs: str | None = None, **arguments: Any) -> Case:
+def made(
+    layout: str = "HWC",
+    of: Any = np.uint8,
+    differs: str | None = None,
+    op: str = "resize_crop_mirror",
+    **arguments: Any,
+) -> Case:
+    by_default = {"antialias": op == "resize_crop_mirror"}
     return case(
-        "resize_crop_mirror",
+        op,
         scenes(layout, of),
-        reference=reference(layout),
+        reference=lambda x, **given: reference(layout)(x, **{**by_default, **given}),
         off_by=1,
         tolerance=1e-4,
         differs=differs,
@@ -48,6 +56,7 @@ def made(layout: str = "HWC", of: Any = np.uint8, differs: str | None = None, **
     )
 
 
+OLD = "fast_resize_crop_mirror"
 WRONG_AXIS = "DALI 2.4 mirrors another axis where the layout does not begin with the axes of space"
 
 CASES = [
@@ -66,6 +75,10 @@ CASES = [
     made("DHWC", size=(5, 53, 67), crop=(3, 41, 37), crop_pos_z=0.2, mirror=5),
     made("DHWC", size=(5, 53, 67), crop_d=4, crop_h=21, crop_w=22, max_size=60),
     made("CHW", size=(53, 67), crop=(41, 37)),
+    made("FHWC", size=(53, 67), crop=(1, 41, 37), crop_pos_z=1.0),
+    made(op=OLD, resize_shorter=23, crop=(21, 17), mirror=per_sample([1, 2, 3])),
+    made(op=OLD, size=(13, 17), antialias=True),
+    made("CHW", np.float32, op=OLD, size=(13, 17), interp_type=types.INTERP_CUBIC),
     made("CHW", size=(53, 67), crop=(41, 37), mirror=1, differs=WRONG_AXIS),
     made("FHWC", size=(53, 67), crop=(41, 37), mirror=2, differs=WRONG_AXIS),
     made("CDHW", size=(5, 53, 67), mirror=4, differs=WRONG_AXIS),

@@ -43,7 +43,8 @@ def reference(layout: str) -> Callable[..., Any]:
         turns = [turn(a, axis if len(axes) == 3 else None) for a in np.atleast_1d(angle)]
         out = np.max([extents if keep_size else canvas(t, extents) for t in turns], axis=0)
         if size is not None:
-            out = np.floor(np.array(size)[::-1] + 0.5).astype(int)
+            of_node = isinstance(size, np.ndarray)  # its fractions are cut off
+            out = np.floor(np.array(size)[::-1] + (0 if of_node else 0.5)).astype(int)
         maps = [np.column_stack([t, extents / 2 - t @ (out / 2)]) for t in turns]
         shape = tuple(out[::-1])
         return by_frame(layout, lambda p, i: warped(p, maps[i % len(maps)], shape, **arguments), x)
@@ -73,6 +74,7 @@ CASES = [
     rotate(angle=61.7, size=(20, 31), fill_value=3),
     rotate(angle=61.7, size=(20.5, 31.4), keep_size=True),
     rotate(angle=-61.7, size=per_sample([(20.0, 31.0), (1.0, 1.0), (99.0, 5.0)])),
+    rotate(angle=-61.7, size=per_sample([(29.7, 49.5), (1.9, 2.0), (9.99, 5.1)]), fill_value=3),
     *[rotate(angle=90 * n, fill_value=9) for n in (0, 1, 2, 3, -5)],
     *[rotate(angle=20, channels=channels, fill_value=200) for channels in (1, 2, 4, 5)],
     *[rotate(angle=20, of=dtype, fill_value=-11) for dtype in (np.int16, np.float32)],

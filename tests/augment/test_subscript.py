@@ -148,10 +148,30 @@ def test_nodes_that_are_no_index() -> None:
         run(slice(None, None, constant(np.int32(0))))
 
 
-@pytest.mark.parametrize("key", ["a", 1.5, [1, 2], np.array([1, 2]), slice("a", None), {}])
+@pytest.mark.parametrize(
+    "key", ["a", "1", 1.5, [1, 2], np.array([1, 2]), slice("a", None), {}, 1j, float("nan"), float("inf"), 2**70]
+)
 def test_items_that_are_refused(key: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="expected a whole number"):
         run(key)
+
+
+def test_numbers_of_other_types() -> None:
+    """As in DALI their fractions are cut off."""
+    for key, same in (
+        (np.float64(1.9), 1),
+        (np.float32(-1.9), -1),
+        (np.float32(2.5), 2),
+        (np.array([1]), 1),
+        (True, 1),
+        (slice(1.5, 3.9), slice(1, 3)),
+        (slice(None, None, 2.5), slice(None, None, 2)),
+        ((slice(3, 1.5), np.float32(0.5)), (slice(3, 1), 0)),
+    ):
+        found, layout = run(key)
+        wanted, expected_layout = run(same)
+        np.testing.assert_array_equal(found, wanted, strict=True)
+        assert layout == expected_layout
 
 
 def test_keys_that_are_refused() -> None:

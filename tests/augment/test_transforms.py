@@ -76,8 +76,9 @@ def crop(
     boxes = np.array([np.broadcast_to(np.ravel(v), n) for v in (from_start, from_end, to_start, to_end)], float)
     if absolute:
         boxes = np.concatenate([np.sort(boxes[:2], axis=0), np.sort(boxes[2:], axis=0)])
-    factors = (boxes[3] - boxes[2]) / (boxes[1] - boxes[0])
-    return np.column_stack([np.diag(factors), boxes[2] - factors * boxes[0]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = (boxes[3] - boxes[2]) / (boxes[1] - boxes[0])
+        return np.column_stack([np.diag(factors), boxes[2] - factors * boxes[0]])
 
 
 def combine(*inputs: Array, reverse_order: bool = False) -> Array:
@@ -110,6 +111,7 @@ CASES = [
     of("scale", scale, scale=[2, -3]),
     of("scale", scale, scale=2, ndim=3, center=[1, 2, 3]),
     of("scale", scale, scale=[2, 3], ndim=3),
+    of("scale", scale, scale=2, ndim=0),
     of("scale", scale, scale=POINTS, center=POINTS),
     of("scale", scale, TWO, scale=POINTS, center=7, reverse_order=True),
     of("scale", scale, THREE, scale=1.5),
@@ -132,6 +134,9 @@ CASES = [
     of("crop", crop, from_start=[3, 2], from_end=[1, 5], to_start=[0, 40], to_end=[20, 30]),
     of("crop", crop, TWO, from_start=POINTS, from_end=9, to_end=[3, 4], reverse_order=True),
     of("crop", crop, THREE, from_end=[2, 3, 4]),
+    of("crop", crop, from_start=1.0),
+    of("crop", crop, from_start=[0, 1], from_end=[1, 1], to_start=[0.2, 0.3], to_end=[0.8, 0.5]),
+    of("crop", crop, from_start=[0, 1], from_end=[0, 2], to_end=[0, 3]),
     of("combine", combine, TWO, matrices(2, 1)),
     of("combine", combine, TWO, matrices(2, 1), matrices(2, 2), reverse_order=True),
     of("combine", combine, THREE, matrices(3, 1), matrices(3, 2), THREE),
@@ -178,7 +183,6 @@ M2, M3 = TWO.arrays[0], THREE.arrays[0]
         ("rotation", [], {"angle": 30, "axis": [0, 0, 0]}, "axis is no direction"),
         ("shear", [], {"shear": [1, 2, 3]}, "shear has 3 values: expected 2, or 6 in space"),
         ("shear", [], {"angles": [0, 91]}, "angles: 91.0* is not between"),
-        ("crop", [], {"from_start": [1, 1], "from_end": [2, 1]}, "on axis 1 from_start and from_end are both 1"),
         ("crop", [], {"from_start": [1, 2, 0], "to_end": [3, 4]}, "to_end has 2 values: expected 1 or 3"),
         ("combine", [M2, M3], {}, "different numbers of axes: 2 and 3"),
     ],
@@ -192,3 +196,15 @@ def test_what_does_not_fit(name: str, inputs: list[Array], arguments: dict[str, 
 def test_one_kind_of_shear(arguments: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match="give either shear or angles"):
         fn.transforms.shear(**arguments)
+
+
+def test_the_number_of_axes() -> None:
+    with pytest.raises(ArgumentError, match=r"transforms\.scale: ndim=7: expected 1 to 6"):
+        fn.transforms.scale(scale=2, ndim=7)
+
+
+def test_not_a_number_stays_where_it_is(tmp_path: Path) -> None:
+    """In the elements that are computed from it: DALI spreads it over the row."""
+    matrix = np.float32([[1, 2, 3], [4, 5, 6]])
+    (found,) = ours(of("translation", None, samples([matrix]), offset=[np.nan, 1]), tmp_path)
+    np.testing.assert_array_equal(found.arrays[0], np.float32([[1, 2, np.nan], [4, 5, 7]]))

@@ -21,6 +21,11 @@ PLANE = [0.8317, 0.2093, -4.3371, -0.3119, 1.1713, 6.9173]
 SPACE = [0.9137, 0.1213, -0.2017, 1.3171, -0.1531, 1.1093, 0.0719, -2.4137, 0.1117, -0.0613, 0.8517, 0.4219]
 
 
+def rounded_size(size: Any) -> tuple[int, ...]:
+    """Numbers that are an array are one sample's, of a node."""
+    return tuple(int(s) if isinstance(size, np.ndarray) else int(s + 0.5) for s in size)
+
+
 def reference(layout: str) -> Callable[..., Any]:
     def result(x: Array, *given: Array, inverse_map: bool = True, size: Any = None, **arguments: Any) -> Array:
         axes = space_of(layout)
@@ -28,7 +33,7 @@ def reference(layout: str) -> Callable[..., Any]:
         if not inverse_map:
             square = [np.vstack([m, [0] * len(axes) + [1]]) for m in matrix]
             matrix = np.stack([np.linalg.inv(m)[:-1] for m in square])
-        shape = tuple(x.shape[i] for i in axes) if size is None else tuple(int(s + 0.5) for s in size)
+        shape = tuple(x.shape[i] for i in axes) if size is None else rounded_size(size)
         return by_frame(layout, lambda p, i: warped(p, matrix[i % len(matrix)], shape, **arguments), x)
 
     return result
@@ -68,6 +73,7 @@ CASES = [
     warp(size=(53, 21), fill_value=9),
     warp(size=(20.4, 12.5)),
     warp(size=per_sample([(30.0, 31.0), (7.0, 300.0), (1.0, 1.0)])),
+    warp(size=per_sample([(40.9, 8.5), (7.99, 12.1), (1.9, 1.0)])),
     warp(size=(10, 700), matrix=[0.07, 0.01, -2, 0.01, 0.4, 1], fill_value=5),
     warp(matrix=per_sample(matrices(2, 3))),
     warp(matrix=per_sample(matrices(2, 3)), inverse_map=False, fill_value=3),

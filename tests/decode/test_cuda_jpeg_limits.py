@@ -146,6 +146,23 @@ print(json.dumps({**decoded.files, "refused": decoded.refused}))
 """
 
 
+@pytest.mark.parametrize("budget", [*range(26, 44, 2)])
+def test_a_small_file_of_a_large_picture_behind_a_large_file(tmp_path: Path, budget: int) -> None:
+    """There is room for one of them, and the second one needs more than half of what both need."""
+    noise = RANDOM.integers(0, 256, (700, 700, 3), np.uint8)
+    files = [jpeg(noise, quality=100, subsampling="4:4:4"), jpeg(smooth(RANDOM, 1500, 1500), quality=30)]
+    assert len(files[0]) > len(files[1])
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_BUDGET, *write(tmp_path, files)],
+        env={**os.environ, "PENSTOCK_DEVICE_MEMORY": f"{budget}M"}, capture_output=True, text=True, timeout=120,
+        cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    assert counts["cpu"] + counts["cuda"] == 6
+    assert counts["cpu"] == counts["refused"]
+
+
 @pytest.mark.parametrize(("budget", "large"), [("16M", 0), ("20M", 0), ("34M", 1), ("256M", 1)])
 def test_batches_are_decoded_with_the_memory_there_is(tmp_path: Path, budget: str, large: int) -> None:
     """In groups; what needs too much by itself is left to the CPU, and only that."""

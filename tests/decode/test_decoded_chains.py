@@ -220,7 +220,7 @@ def test_batches_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             for _ in range(len(files) // 5):
                 (out,) = pipe.run()
                 found += [np.array(x) for x in out.as_cpu()]
-            held.append(pipe.executor_statistics()["memory"]["device"]["held"])
+            held.append(pipe.statistics()["memory"]["device"]["held"])
         pipe.close()
         assert 0 < held[-1] < 1.5 * held[epochs // 3]
         return found
@@ -261,7 +261,7 @@ def test_only_what_a_crop_needs_is_decoded(tmp_path: Path, chain: Make) -> None:
     backend.ReleaseUnusedMemory()
     pipe = pipeline(names, chain, {}, batch_size=8, enable_memory_stats=True)
     pipe.run()
-    assert pipe.executor_statistics()["memory"]["device"]["held"] < 8 * 1500 * 1100 * 1.5
+    assert pipe.statistics()["memory"]["device"]["held"] < 8 * 1500 * 1100 * 1.5
     assert "PS_DECODED_KERNEL" in pipe.explain(source=True)
     pipe.close()
 

@@ -211,9 +211,11 @@ def test_command(tmp_path: Path) -> None:
     files = [FILES["noise"], FILES["turned"], FILES["gray"]]
 
     @pipeline_def(batch_size=3, num_threads=1, device_id=None)
-    def pipeline(**options: Any) -> Any:
+    def pipeline(jpeg_index: Path | None = None) -> Any:
         arrays = [np.frombuffer(file, np.uint8) for file in files]
-        return fn.decoders.image_crop(fn.external_source(lambda: arrays, batch=True), crop=(9, 9), **options)
+        return fn.decoders.image_crop(
+            fn.external_source(lambda: arrays, batch=True), crop=(9, 9), jpeg_index=jpeg_index
+        )
 
     (ours,), (theirs,) = pipeline(jpeg_index=index).run(), pipeline().run()
     for i in range(3):

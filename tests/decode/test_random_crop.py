@@ -75,6 +75,9 @@ def test_every_place_is_drawn_as_often() -> None:
         ((50, 50), dict(random_area=0.5, random_aspect_ratio=2.0), (25, 50)),
         ((10, 11), dict(random_area=(0.1, 0.2), random_aspect_ratio=(0.9, 0.91)), (4, 4)),  # no window of that shape
         ((100, 150), dict(random_area=(0.3, 0.5), random_aspect_ratio=(2.0, 2.01), num_attempts=0), (61, 122)),
+        ((40, 60), dict(random_area=0.0), (1, 1)),
+        ((40, 60), dict(random_area=-1.0, random_aspect_ratio=(2.0, 3.0)), (1, 1)),
+        ((40, 60), dict(random_aspect_ratio=0.0), (40, 1)),
         ((150, 100), dict(random_area=(0.6, 0.7), random_aspect_ratio=(0.9, 1.1), num_attempts=0), (107, 97)),
         ((50, 300), dict(random_area=(0.2, 0.25), random_aspect_ratio=(0.75, 3.0), num_attempts=0), (35, 106)),
         ((50, 50), dict(num_attempts=0), (50, 50)),
@@ -150,7 +153,7 @@ def test_windows_do_not_depend_on_batch_size_or_threads(tmp_path: Path, random: 
     [
         dict(random_area=(0.5, 0.1)),
         dict(random_area=(0.1, 0.2, 0.3)),
-        dict(random_area=0.0),
+        dict(random_area=float("nan")),
         dict(random_aspect_ratio=(2, 1)),
         dict(random_aspect_ratio=(0, 1)),
         dict(random_aspect_ratio=(-1, 1)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tools import check_imports, environment, photographs
+from tools import check_imports, check_simd, environment, photographs
 
 
 def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> list[str]:
@@ -45,6 +45,26 @@ def test_import_directions(
     lines = mistakes(tmp_path, monkeypatch, {file: text})
     assert len(lines) == (found is not None)
     assert all(found in line and file in line for line in lines if found)
+
+
+def test_a_unit_compiled_once_may_see_no_simd_in_any_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "CMakeLists.txt": 'list(FILTER common_sources INCLUDE REGEX "/run/")\n'
+        'list(FILTER common_sources EXCLUDE REGEX "/run/isa.cpp")\n',
+        "native/run/plain.cpp": '#include "core/plain.h"\n',
+        "native/run/hot.cpp": '#include "core/near.h"\n',
+        "native/run/isa.cpp": "const char* isa = PS_ISA;\n",
+        "native/core/plain.h": "#include <vector>\n",
+        "native/core/near.h": '#include "core/lanes.h"\n',
+        "native/core/lanes.h": "#ifdef __AVX2__\n#endif\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(check_simd, "ROOT", tmp_path)
+    (found,) = check_simd.mistakes()
+    assert "native/run/hot.cpp" in found
+    assert "native/core/lanes.h (__AVX)" in found
 
 
 def test_an_extra_names_all_that_it_needs() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from penstock.plugin.pytorch import DALIGenericIterator
 from tests.external_source.sources import OURS, Array, Recorder, assert_same, of, pipeline, step
+from tests.faults.interrupts import interrupted_at
 
 # Checkpoints.
 
@@ -47,6 +48,27 @@ def test_checkpoint_warns_of_sources_that_cannot_be_told() -> None:
     pipe.run()
     with pytest.warns(UserWarning, match="the source of 'mine' cannot be told where to go on"):
         pipe.checkpoint()
+
+
+# Ctrl-C.
+
+
+def test_ctrl_c_at_any_line_of_a_reset_at_the_end() -> None:
+    """The next epoch is the next, whether reset() was called once more or not."""
+    recorder = Recorder(2)
+    pipe = pipeline(lambda lib: lib.fn.external_source(recorder.info, batch_info=True), prefetch_queue_depth=1)
+    outcome, line, epoch = "interrupted", 0, 0
+    while outcome == "interrupted":
+        line += 1
+        assert [int(pipe.run()[0].at(0)[0]) for _ in range(2)] == [0, 1], f"line {line}"
+        assert recorder.asked[-1] == (1, epoch), f"line {line}"
+        with pytest.raises(StopIteration):
+            pipe.run()
+        outcome = interrupted_at(line, pipe.reset)
+        if outcome == "interrupted":
+            pipe.reset()
+        epoch += 1
+    assert line > 10
 
 
 # Iterators.

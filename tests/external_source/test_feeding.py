@@ -46,7 +46,7 @@ def test_nothing_was_fed(dali: Any) -> None:
     with pytest.raises(NoDataError, match=r"'mine' has no data.*feed_input\('mine', batch\)"):
         pipe.run()
     with pytest.raises(NoDataError):
-        pipe.schedule_run()
+        pipeline(named).schedule_run()
     pipe.feed_input("mine", of(7))
     assert values(pipe.run()[0]) == [7, 7, 7]
 

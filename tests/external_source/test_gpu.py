@@ -220,7 +220,8 @@ def test_no_copy_keeps_memory_while_it_is_needed(shown: bool, gpu: Gpu) -> None:
     pipe = pipeline((lambda x: (x, x + 1)) if shown else (lambda x: x + 1), no_copy=True)
     pipe.feed_input("mine", Interface(owner, data.as_tensor().data_ptr(), (COUNT, SIZE)))
     del owner, data
-    outputs = pipe.run()
+    pipe.schedule_run()
+    outputs = pipe.share_outputs()
     pipe.release_outputs()
     gc.collect()
     if shown:

@@ -10,17 +10,19 @@ from typing import Any
 
 MODULES = (
     "penstock/pipeline.py", "penstock/plugin/base.py", "penstock/plugin/pytorch.py", "penstock/read/order.py",
-    "penstock/run/broken.py", "penstock/run/executor.py", "penstock/run/inputs.py", "penstock/run/program.py",
-    "penstock/run/readers.py", "penstock/run/runner.py",
+    "penstock/run/broken.py", "penstock/run/engine.py", "penstock/run/executor.py", "penstock/run/inputs.py",
+    "penstock/run/program.py",
+    "penstock/run/readers.py", "penstock/run/runner.py", "penstock/read/poll.py", "penstock/run/turn.py",
 )  # fmt: skip
 
 
-def interrupted_at(line: int, run: Callable[[], Any]) -> Any:
-    """What ``run`` gives, or "interrupted": Ctrl-C comes before the so-manyth line of these modules."""
+def called_at(line: int, run: Callable[[], Any], handler: Callable[[], Any]) -> tuple[bool, Any]:
+    """Whether a handler was called, before the so-manyth line of these modules, and what ``run`` gives."""
     seen = 0
+    called = False
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal seen
+        nonlocal seen, called
         # Python itself swallows what is raised in __del__.
         if not frame.f_code.co_filename.endswith(MODULES) or frame.f_code.co_name == "__del__":
             return None
@@ -29,13 +31,25 @@ def interrupted_at(line: int, run: Callable[[], Any]) -> Any:
         if event == "line" and "with " not in text:
             seen += 1
             if seen == line:
-                raise KeyboardInterrupt
+                called = True
+                handler()
         return trace
 
     sys.settrace(trace)
     try:
-        return run()
-    except KeyboardInterrupt:
-        return "interrupted"
+        result = run()
+        return called, result
     finally:
         sys.settrace(None)
+
+
+def interrupted_at(line: int, run: Callable[[], Any]) -> Any:
+    """What ``run`` gives, or "interrupted": Ctrl-C comes before the so-manyth line of these modules."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    try:
+        return called_at(line, run, interrupt)[1]
+    except KeyboardInterrupt:
+        return "interrupted"

@@ -63,7 +63,7 @@ def test_a_slow_consumer_bounds_memory(depth: int) -> None:
     for _ in range(6):
         outputs = pipe.run()
         time.sleep(0.2)
-        held.append(pipe.executor_statistics()["memory"]["held"])
+        held.append(pipe.statistics()["memory"]["held"])
     # What is prefetched, what the consumer holds, and scratch memory of the workers.
     assert max(held) <= (depth + 2) * batch * size * 1.25 + 4 * size, held
     assert max(held) >= depth * batch * size
@@ -167,7 +167,7 @@ def test_a_consumer_on_another_thread(files: list[str]) -> None:
     pipe = made(lambda: numbers(files), batch_size=2)
     got = [in_thread(lambda: values(pipe.run()[0])) if n % 2 else values(pipe.run()[0]) for n in range(5)]
     assert got == EPOCH
-    batches = DALIGenericIterator(pipe, ["number"], reader_name="Reader")
+    batches = DALIGenericIterator(made(lambda: numbers(files), batch_size=2), ["number"], reader_name="Reader")
     assert in_thread(lambda: [taken(batch) for batch in batches]) == EPOCH
 
 
@@ -212,7 +212,7 @@ def test_a_closed_pipeline_says_so_whatever_it_is_asked(files: list[str]) -> Non
     pipe.run()
     pipe.close()
     pipe.close()
-    asked: list[Callable[[], Any]] = [pipe.run, pipe.executor_statistics, pipe.schedule_run, pipe.share_outputs]
+    asked: list[Callable[[], Any]] = [pipe.run, pipe.statistics, pipe.schedule_run, pipe.share_outputs]
     for ask in asked:
         with pytest.raises(errors.GraphError, match="the pipeline is closed"):
             ask()

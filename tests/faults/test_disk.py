@@ -18,8 +18,8 @@ PIPELINE = """
     from tests.faults import steering
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=None, seed=1)
-    def read(**reader):
-        return fn.readers.file(files=sys.argv[1:], name="Reader", **reader)
+    def read():
+        return fn.readers.file(files=sys.argv[1:], name="Reader")
 
     def numbers(outputs):
         data, labels = outputs

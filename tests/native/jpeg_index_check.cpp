@@ -243,10 +243,10 @@ bool finds(const std::string& path, const Bytes& file, bool& wrong) {
   OwnScanIndex expected;
   index_scan(file.data(), file.size(), h, expected);
   ScanIndex found;
-  std::shared_ptr<const ps::JpegIndex> index;              // holds what is found
+  std::vector<uint64_t> memory;                            // holds what is found
+  const auto take = [&](size_t bytes) { return memory.resize((bytes + 7) / 8), memory.data(); };
   try {
-    index = ps::JpegIndex::open({path});
-    if (!index->find(file.data(), file.size(), h, found)) return false;
+    if (!ps::JpegIndex::open({path})->find(file.data(), file.size(), h, take, found)) return false;
   } catch (const ps::Error&) {
     return false;
   }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from penstock.plugin.base import BaseIterator
 from penstock.read.order import Cursor, EpochOrder, Order, Position
+from penstock.types import PipelineAPIType
 
 Epoch = list[list[list[int]]]  # batches; for each pipeline, its samples
 
@@ -43,6 +45,10 @@ class PlainPipeline:
         self.scheduled = self.shared = 0
         self.built = False
         self.cancelled = 0
+        self.is_restored_from_checkpoint = False
+
+    def using(self, way: PipelineAPIType) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def build(self) -> None:
         self.built = True
@@ -114,6 +120,9 @@ class PlainPipeline:
 class ListIterator(BaseIterator[list[int]]):
     def _array(self, name: str, output: Any, samples: int) -> list[int]:
         return np.asarray(output.as_tensor())[:samples].reshape(-1).tolist()
+
+    def _empty(self, pipe: Any, like: list[int]) -> list[int]:
+        return []
 
 
 def pipelines(size: int, batch_size: int, shards: tuple[int, ...] = (0,), **arguments: Any) -> list[PlainPipeline]:

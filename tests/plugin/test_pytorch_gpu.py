@@ -38,8 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pipeline_def(batch_size=4, num_threads=2, prefetch_queue_depth=2)
-def files(file_root: str, **reader: Any) -> Any:
-    data, labels = fn.readers.file(name="Reader", file_root=file_root, **reader)
+def files(file_root: str, shard_id: int = 0, num_shards: int = 1) -> Any:
+    data, labels = fn.readers.file(name="Reader", file_root=file_root, shard_id=shard_id, num_shards=num_shards)
     return data.gpu(), labels.gpu(), labels
 
 

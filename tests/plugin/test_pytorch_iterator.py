@@ -14,6 +14,7 @@ from penstock.plugin.pytorch import (  # noqa: E402
     DALIClassificationIterator,
     DALIGenericIterator,
     LastBatchPolicy,
+    feed_ndarray,
 )
 from penstock.read.order import EpochOrder  # noqa: E402
 from tests.plugin.plain_pipeline import Numbers, PlainPipeline, pipelines  # noqa: E402
@@ -133,3 +134,14 @@ def test_arguments_are_dalis_and_channels_last(name):
 
     ours, theirs = (arguments(getattr(m, name)) for m in (inspect.getmodule(DALIGenericIterator), dali))
     assert ours == [*theirs, ("channels_last", inspect.Parameter.KEYWORD_ONLY, False)]
+
+
+def test_feed_ndarray_refuses_other_types_and_shapes():
+    """DALI asserts that they fit; here it is a RuntimeError and a ValueError."""
+    source = np.zeros((2, 3), np.float32)
+    target = torch.zeros(2, 3)
+    assert feed_ndarray(source, target) is target
+    for wrong in (torch.zeros(2, 3, dtype=torch.float64), torch.zeros(3, 2)):
+        with pytest.raises(RuntimeError, match="does not go into") as raised:
+            feed_ndarray(source, wrong)
+        assert isinstance(raised.value, ValueError)

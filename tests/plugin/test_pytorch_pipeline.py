@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
+import penstock  # noqa: E402
 from penstock import fn, pipeline_def  # noqa: E402
 from penstock.errors import ReadError  # noqa: E402
 from penstock.plugin import pytorch  # noqa: E402
@@ -30,8 +31,9 @@ def folder(tmp_path_factory):
 
 
 @pipeline_def(batch_size=4, num_threads=2, device_id=None, prefetch_queue_depth=3)
-def files(file_root, **reader):
-    return tuple(fn.readers.file(name="Reader", file_root=file_root, **reader))
+def files(file_root, shard_id=0, num_shards=1, random_shuffle=False, pad_last_batch=False):
+    part = {"shard_id": shard_id, "num_shards": num_shards, "pad_last_batch": pad_last_batch}
+    return tuple(fn.readers.file(name="Reader", file_root=file_root, random_shuffle=random_shuffle, **part))
 
 
 def numbers(batches):
@@ -60,6 +62,38 @@ def test_epochs_are_dalis(folder, shards, pad):
                 assert torch.equal(our["label"], their["label"])
                 assert our["data"].dtype == their["data"].dtype
                 assert our["label"].dtype == their["label"].dtype
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_partial_batches_have_an_entry_of_each_pipeline(channels_last):
+    """The first epoch of uneven shards, in which DALI's shards are of the sizes that its iterator takes them for."""
+    dali = pytest.importorskip("nvidia.dali", reason="needs DALI to compare with")
+    from nvidia.dali.plugin import pytorch as dali_pytorch
+
+    def epoch(library, iterators, **options):
+        pipes = []
+        for shard in range(2):
+            pipes.append(library.Pipeline(3, 1, None))
+            with pipes[-1] as pipe:
+                _, labels = library.fn.readers.file(
+                    files=[__file__] * 7, labels=list(range(7)), shard_id=shard, num_shards=2, name="Reader"
+                )
+                picture = library.fn.external_source(lambda: [np.zeros((4, 5, 3), np.uint8)] * 3, layout="HWC")
+                pipe.set_outputs(labels, picture)
+        iterator = iterators.DALIGenericIterator(
+            pipes, ["label", "picture"], reader_name="Reader", last_batch_policy=iterators.LastBatchPolicy.PARTIAL,
+            **options,
+        )  # fmt: skip
+        return [[(d["label"].flatten().tolist(), d["label"].dtype, d["picture"]) for d in batch] for batch in iterator]
+
+    ours = epoch(penstock, pytorch, channels_last=channels_last)
+    dalis = epoch(dali, dali_pytorch)
+    assert [[entry[:2] for entry in batch] for batch in ours] == [[entry[:2] for entry in batch] for batch in dalis]
+    assert [entry[0] for entry in ours[-1]] == [[], [6]]
+    for our, their in zip(ours[-1], dalis[-1], strict=True):
+        shape = their[2].movedim(-1, 1).shape if channels_last else their[2].shape
+        assert our[2].shape == shape
+        assert our[2].dtype == their[2].dtype
 
 
 @pytest.mark.parametrize("policy", list(LastBatchPolicy))

@@ -1,6 +1,7 @@
 // The functions of nvImageCodec that native/gpu/nvimgcodec.h names, for the software GPU: uncompressed TIFF of one
 // strip, decoded in the stream's order, behind the host. It is as hard to please as the real one: it gives the channels
 // as stored, or RGB of colour files; of big-endian files it knows no regions; damage shows in an item's status.
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -114,7 +115,11 @@ extern "C" {
 PS_NVIMGCODEC_FUNCTIONS(PS_DECLARE)
 #undef PS_DECLARE
 
-int nvimgcodecGetProperties(Properties* p) { p->version = kVersion; return kOk; }
+int nvimgcodecGetProperties(Properties* p) {
+  const char* other = std::getenv("SOFTWARE_NVIMGCODEC_VERSION");
+  p->version = other ? uint32_t(std::atoi(other)) : kVersion;
+  return kOk;
+}
 int nvimgcodecInstanceCreate(Instance* i, const InstanceCreateInfo*) { *i = new nvimgcodecInstance; return kOk; }
 
 int nvimgcodecDecoderCreate(Instance, Decoder* d, const ExecutionParams* params, const char*) {

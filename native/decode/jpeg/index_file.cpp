@@ -1,7 +1,6 @@
 #include "decode/jpeg/index_file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "decode/jpeg/index_format.h"
@@ -19,39 +19,52 @@ namespace ps {
 
 using jpeg::IndexEntry, jpeg::IndexHead, jpeg::IndexRecord;
 
-// One of them, in memory as the system reads it.
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~Descriptor() { if (number_ >= 0) ::close(number_); }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  operator int() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+// One of them, open: its table in memory, and records read when they are wanted. It is not mapped, since what somebody
+// cuts off a mapped file ends the process.
 class JpegIndex::File {
  public:
-  File(int descriptor, size_t bytes) : bytes_(bytes) {
+  File(std::string path, Descriptor descriptor, size_t bytes)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)), bytes_(bytes) {
     if (bytes < sizeof head_) fail(ErrorKind::read, "it is no index of JPEG files");
-    void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED) fail(ErrorKind::read, std::string("it cannot be mapped: ") + std::strerror(errno));
-    memory_ = static_cast<const uint8_t*>(memory);
-    try {
-      check_head();
-    } catch (...) {
-      unmap();
-      throw;
-    }
+    read(&head_, sizeof head_, 0);
+    check_head();
+    entries_.resize(head_.entries);
+    read(entries_.data(), head_.entries * sizeof(IndexEntry), head_.table);
   }
-  ~File() { unmap(); }
-  File(const File&) = delete;
 
-  bool find(size_t size, const jpeg::Header& header, const jpeg::FileKey& wanted, jpeg::ScanIndex& found) const {
-    const IndexEntry* entry = std::lower_bound(entries_, entries_ + head_.entries, wanted.key,
-                                               [](const IndexEntry& e, uint64_t key) { return e.key < key; });
-    if (entry == entries_ + head_.entries || entry->key != wanted.key) return false;
+  bool find(size_t size, const jpeg::Header& header, const jpeg::FileKey& wanted, const Take& take,
+            jpeg::ScanIndex& found) const {
+    const auto entry = std::lower_bound(entries_.begin(), entries_.end(), wanted.key,
+                                        [](const IndexEntry& e, uint64_t key) { return e.key < key; });
+    if (entry == entries_.end() || entry->key != wanted.key) return false;
     const uint64_t place = entry->place;
     if (place % 8 || place > bytes_ || bytes_ - place < sizeof(IndexRecord)) return false;
     IndexRecord record;
-    std::memcpy(&record, memory_ + place, sizeof record);
+    again(&record, sizeof record, place);
     if (record.check != wanted.check || record.file_bytes != size || bytes_ - place < record.bytes()) return false;
-    const uint8_t* rows = memory_ + place + sizeof record;
-    if (record.sum != record.expected_sum(rows)) return false;
     constexpr uint64_t each = jpeg::IndexPart::kBits;
-    if (record.row_count != uint32_t(header.mcu_rows()) || record.part_count != (record.bits + each - 1) / each)
+    if (record.row_count != uint32_t(header.mcu_rows()) || record.part_count != (record.bits + each - 1) / each ||
+        record.bits / 8 > size)
       return false;
-    found.rows = reinterpret_cast<const jpeg::IndexRow*>(rows);
+    void* rows = take(record.bytes() - sizeof record);
+    again(rows, record.bytes() - sizeof record, place + sizeof record);
+    if (record.sum != record.expected_sum(rows)) return false;
+    found.rows = static_cast<const jpeg::IndexRow*>(rows);
     found.parts = reinterpret_cast<const jpeg::IndexPart*>(found.rows + record.row_count);
     found.row_count = record.row_count;
     found.part_count = record.part_count;
@@ -61,8 +74,25 @@ class JpegIndex::File {
   }
 
  private:
-  void check_head() {
-    std::memcpy(&head_, memory_, sizeof head_);
+  void read(void* to, size_t bytes, uint64_t at) const {
+    auto* next = static_cast<uint8_t*>(to);
+    while (bytes > 0) {
+      const ssize_t n = ::pread(descriptor_, next, bytes, off_t(at));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail(ErrorKind::system, std::string("it cannot be read: ") + std::strerror(errno));
+      if (n == 0) fail(ErrorKind::system, "it became shorter while it was in use: build it again");
+      next += n, at += uint64_t(n), bytes -= size_t(n);
+    }
+  }
+  // After it has been opened: somewhere else than where its name is told.
+  void again(void* to, size_t bytes, uint64_t at) const {
+    try {
+      read(to, bytes, at);
+    } catch (const Error& e) {
+      fail(e.kind, "jpeg_index='" + path_ + "': " + e.what());
+    }
+  }
+  void check_head() const {
     if (std::memcmp(head_.magic, IndexHead::kMagic, sizeof head_.magic) != 0)
       fail(ErrorKind::read, "it is no index of JPEG files");
     if (head_.version != IndexHead::kVersion)
@@ -73,14 +103,13 @@ class JpegIndex::File {
         head_.entries != (bytes_ - head_.table) / sizeof(IndexEntry))
       fail(ErrorKind::read, "it should have " + std::to_string(head_.bytes) + " bytes and has " +
            std::to_string(bytes_) + ": build it again");
-    entries_ = reinterpret_cast<const IndexEntry*>(memory_ + head_.table);
   }
-  void unmap() const { ::munmap(const_cast<uint8_t*>(memory_), bytes_); }
 
-  IndexHead head_;
+  std::string path_;
+  Descriptor descriptor_;
   size_t bytes_;
-  const uint8_t* memory_ = nullptr;
-  const IndexEntry* entries_ = nullptr;
+  IndexHead head_;
+  std::vector<IndexEntry> entries_;
 };
 
 std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>& paths) {
@@ -92,13 +121,10 @@ std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>&
   if (paths.empty()) return nullptr;
   auto index = std::make_shared<JpegIndex>();
   for (const std::string& path : paths) {
-    struct Descriptor {
-      int number;
-      ~Descriptor() { if (number >= 0) ::close(number); }
-    } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    Descriptor file(path);
     try {
       struct stat info;
-      if (file.number < 0 || ::fstat(file.number, &info))
+      if (file < 0 || ::fstat(file, &info))
         fail(ErrorKind::read, std::string("it cannot be opened: ") + std::strerror(errno));
       if (!S_ISREG(info.st_mode)) fail(ErrorKind::read, "it is no file");
       const Identity identity{info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
@@ -106,7 +132,7 @@ std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>&
       std::erase_if(known, [](const auto& k) { return k.second.expired(); });
       std::shared_ptr<const File> shared = known[identity].lock();
       if (!shared) {
-        shared = std::make_shared<File>(file.number, size_t(info.st_size));
+        shared = std::make_shared<File>(path, std::move(file), size_t(info.st_size));
         known[identity] = shared;
       }
       index->files_.push_back(std::move(shared));
@@ -117,10 +143,11 @@ std::shared_ptr<const JpegIndex> JpegIndex::open(const std::vector<std::string>&
   return index;
 }
 
-bool JpegIndex::find(const uint8_t* data, size_t size, const jpeg::Header& header, jpeg::ScanIndex& found) const {
+bool JpegIndex::find(const uint8_t* data, size_t size, const jpeg::Header& header, const Take& take,
+                     jpeg::ScanIndex& found) const {
   const jpeg::FileKey key(data, size, header.scan);
   return std::any_of(files_.begin(), files_.end(),
-                     [&](const auto& file) { return file->find(size, header, key, found); });
+                     [&](const auto& file) { return file->find(size, header, key, take, found); });
 }
 
 }  // namespace ps

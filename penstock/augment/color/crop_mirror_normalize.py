@@ -17,7 +17,7 @@ class CropMirrorNormalize(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     Input: pictures, volumes or sequences with height, width and channels in the layout (HWC, CHW, DHWC, FHWC ...), of
     type UINT8, UINT16, INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four DHWC.
 
-    Output: layout ``output_layout``, type ``dtype``; extents W, H and D are the window's.
+    Output: layout ``output_layout``, type ``dtype``; extents W, H and D (or F) are the window's.
 
     Errors: ArgumentError as for `crop`; OperatorError for a window that reaches beyond the input (unless
     ``out_of_bounds_policy`` allows it), for an ``output_layout`` without just the input's axes, for numbers of
@@ -50,7 +50,12 @@ class CropMirrorNormalize(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
         kind="layout",
         aka=["layout", "data_format"],
     )
-    pad_output = arg(False, "Whether to add channels up to a power of two; they are 0, or `fill_values` with 'pad'.")
+    pad_output = arg(
+        False,
+        "Whether to add channels up to a power of two; they are 0, or `fill_values` with 'pad'. With it `mean`, `std` "
+        "and `fill_values` may have other numbers of values, up to that: channels without `mean` and `std`, and fills "
+        "that are not given, are 0.",
+    )
     out_of_bounds_policy = arg(
         "error",
         "What becomes of a window that reaches beyond the input: 'error' refuses it, 'trim_to_shape' cuts it, 'pad' or "

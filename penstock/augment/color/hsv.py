@@ -33,4 +33,4 @@ class Hsv(HueArgs, SaturationArgs):
     """
 
     value = arg(1.0, "Factor of all values.", per_sample=True)
-    dtype = arg(types.UINT8, "Type of the output.", choices=PIXEL_TYPES)
+    dtype = arg(types.UINT8, "Type of the output; NO_TYPE: the input's.", choices=(*PIXEL_TYPES, types.NO_TYPE))

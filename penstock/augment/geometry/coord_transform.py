@@ -10,9 +10,10 @@ from penstock.op import Op, arg, op
 class CoordTransform(Op):
     """Transforms points: each becomes ``M @ point + T``, in float32.
 
-    Input: UINT8, UINT16, INT16, INT32 or FLOAT, with at least two axes; the last one holds the coordinates of a point.
-    A matrix may change how many there are. Output: the same layout, of type ``dtype``; integers are rounded half away
-    from zero and saturate.
+    Input: UINT8, UINT16, INT16, INT32 or FLOAT (without any points, whatever type), with at least two axes; the last
+    one holds the coordinates of a point. A matrix may change how many there are. Output: the same layout, of type
+    ``dtype``; integers are rounded half away from zero and saturate. Without points, there are as many coordinates as
+    with them (DALI has none).
 
     Errors: ArgumentError for ``MT`` together with ``M`` or ``T``; OperatorError for other types, and for numbers of
     values that do not fit the coordinates.

@@ -14,10 +14,11 @@ class Crop(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     0 is at the left or top, 0.5 in the middle. Sizes are in pixels; their fractions are cut off.
 
     Input: pictures, volumes or sequences with height and width in the layout (HWC, CHW, HW, DHWC, FHWC ...), of any
-    type. Without a layout, three axes are HWC, four DHWC. Each frame of a sequence is cropped alike.
+    type. Without a layout, three axes are HWC, four DHWC. Each frame of a sequence is cropped alike; where there is no
+    depth, ``crop_d``, ``crop_pos_z`` and the first of three numbers in ``crop`` say which frames stay.
 
-    Output: the same layout; extents W, H and D become the window's. With ``dtype``, values that do not fit saturate and
-    fractions are cut off.
+    Output: the same layout; extents W, H and D (or F) become the window's. With ``dtype``, values that do not fit
+    saturate and fractions are cut off.
 
     Errors: ArgumentError for ``crop`` together with ``crop_w``, ``crop_h`` or ``crop_d``, and for ``crop_w`` without
     ``crop_h``; OperatorError, naming the axis, for a window that reaches beyond the input (unless

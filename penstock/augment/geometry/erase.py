@@ -19,8 +19,9 @@ class Erase(Op):
     as by casts in C: fractions are cut off, and integers that do not fit keep their lower bits.
 
     Errors: ArgumentError for ``normalized`` together with ``normalized_anchor`` or ``normalized_shape``; OperatorError
-    for axes that the input does not have, for numbers of values in ``anchor`` and ``shape`` that differ or are no
-    multiple of the number of axes, and for several fill values that are not one for each channel.
+    for axes that the input does not have or that are named twice (DALI then overlooks some of the values), for numbers
+    of values in ``anchor`` and ``shape`` that differ or are no multiple of the number of axes, and for several fill
+    values that are not one for each channel.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

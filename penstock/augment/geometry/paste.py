@@ -17,8 +17,8 @@ class Paste(Op):
     Input: pictures of type UINT8 and layout HWC. Output: the same type and layout.
 
     Errors: ArgumentError for numbers of ``fill_value`` that are neither one nor ``n_channels``; OperatorError for a
-    ``ratio`` below 1, for positions outside 0 to 1, for other types and layouts, and where ``fill_value`` does not have
-    the picture's channels.
+    ``ratio`` below 1, a ``min_canvas_size`` below 0, for positions outside 0 to 1, for other types and layouts, and
+    where ``fill_value`` does not have the picture's channels.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -36,7 +36,7 @@ class Paste(Op):
     min_canvas_size = arg(0.0, "Least width and height of the canvas.", per_sample=True)
 
     def prepare(self) -> None:
-        if not 1 <= self.n_channels <= _MOST_CHANNELS:
-            raise self.wrong("n_channels", f"expected 1 to {_MOST_CHANNELS}")
+        if not 0 <= self.n_channels <= _MOST_CHANNELS:
+            raise self.wrong("n_channels", f"expected 0 to {_MOST_CHANNELS}")
         if len(self.fill_value) not in (1, self.n_channels):
             raise self.wrong("fill_value", f"expected one number, or one for each of {self.n_channels} channels")

@@ -21,7 +21,8 @@ class Rotate(WarpArgs):
     the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour.
 
     Errors: ArgumentError for other interpolations and types; OperatorError for other types and layouts, volumes without
-    an axis, an axis without a direction, and sizes that are not positive.
+    an axis, an axis without a direction, sizes that are not positive, and angles that are no finite number (given a
+    size, DALI then shows anything).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

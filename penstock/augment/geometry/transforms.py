@@ -61,8 +61,8 @@ class Scale(TransformArgs):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.ndim is not None and not 1 <= self.ndim <= 6:
-            raise self.wrong("ndim", "expected 1 to 6")
+        if self.ndim is not None and not 0 <= self.ndim <= 6:
+            raise self.wrong("ndim", "expected 1 to 6, or 0 for what the other arguments tell")
 
 
 @op("transforms.rotation", inputs=(0, 1))
@@ -122,9 +122,10 @@ class Shear(TransformArgs):
 class Crop(TransformArgs):
     """Makes a transform that maps one box to another, or adds one to a transform.
 
-    Input and output: as `transforms.translation`'s. Each argument is one number for all axes, or one for each.
+    Input and output: as `transforms.translation`'s. Each argument is one number for all axes, or one for each. A box
+    without an extent is mapped by an infinite factor.
 
-    Errors: OperatorError where the axes of input and arguments differ, and for a box to map from without an extent.
+    Errors: OperatorError where the axes of input and arguments differ.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -146,6 +147,8 @@ class Combine(Op):
     """Combines transforms to one that does what they do one after the other.
 
     Inputs: transforms, FLOAT of shape ``(n, n + 1)`` each. Output: one of the same kind; the first input comes first.
+    Infinities and not-a-number reach those elements only that are computed from them; DALI multiplies them by the zeros
+    of the matrices' last row, too, which makes whole rows not-a-number.
 
     Errors: OperatorError for other shapes and types, and where the numbers of axes differ.
 

@@ -16,7 +16,8 @@ class WarpArgs(OldDtypeArgs):
 
     size = arg(
         [],
-        "Extents of the output, in pixels: (height, width) or (depth, height, width), rounded. None: not given.",
+        "Extents of the output, in pixels: (height, width) or (depth, height, width); constants are rounded, of those "
+        "that a node gives fractions are cut off. None: not given.",
         kind="numbers",
         per_sample=True,
     )

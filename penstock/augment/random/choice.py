@@ -28,5 +28,8 @@ class Choice(RandomOp):
     metadata_inputs = (1,)
 
     p = arg(
-        None, "Probability of each element, adding up to 1. Default: all the same.", kind="numbers", per_sample=True
+        None,
+        "Probability of each element, adding up to 1, or one number for each of them. Default: all the same.",
+        kind="numbers",
+        per_sample=True,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from penstock import types
 from penstock.graph.constants import ConstantOp
 from penstock.op import arg, op
-from penstock.types.convert import saturate
+from penstock.types.convert import NUMBERS, saturate
 
 
 @op("constant", devices=["cpu", "gpu"], inputs=0)
@@ -19,7 +19,8 @@ class Constant(ConstantOp):
     Output: a tensor of ``shape``, or of as many elements as are given; int32 from ``idata``, float from ``fdata``,
     or ``dtype``. Values are rounded and limited to what the type holds.
 
-    Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape.
+    Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape, for
+    negative extents, and for a ``dtype`` that tensors do not have.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -32,7 +33,13 @@ class Constant(ConstantOp):
     fdata = arg(None, "The elements, as floats.", kind="numbers", to_kernel=False)
     idata = arg(None, "The elements, as integers.", kind="integers", to_kernel=False)
     shape = arg(None, "The shape; one element fills all of it.", kind="integers", to_kernel=False)
-    dtype = arg(None, "Type of the output.", kind="dtype", to_kernel=False)
+    dtype = arg(
+        None,
+        "Type of the output.",
+        kind="dtype",
+        choices=[*NUMBERS, types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE],
+        to_kernel=False,
+    )
     layout = arg("", "Names of the axes.", kind="layout", to_kernel=False)
 
     def prepare(self) -> None:
@@ -40,6 +47,8 @@ class Constant(ConstantOp):
             raise self.wrong("fdata", "expected just one of fdata and idata")
         data = self.fdata if self.idata is None else self.idata
         shape = [len(data)] if self.shape is None else self.shape
+        if min(shape, default=0) < 0:
+            raise self.wrong("shape", "expected no negative extents")
         if len(data) not in (1, math.prod(shape)):
             raise self.wrong("shape", f"expected 1 or {math.prod(shape)} elements, got {len(data)}")
         if self.layout and len(self.layout) != len(shape):
@@ -47,5 +56,6 @@ class Constant(ConstantOp):
         whole = self.fdata is None
         dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
         array = np.asarray(data, np.int64 if whole else np.float64)
-        values = saturate(array, np.dtype(types.to_numpy_type(dtype)))
+        stored = types.INT32 if dtype in (types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE) else dtype
+        values = saturate(array, np.dtype(types.to_numpy_type(stored)))
         self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)

@@ -6,6 +6,7 @@ from typing import Any
 
 from penstock import types
 from penstock.op import Op, arg, op
+from penstock.types.convert import NUMBERS
 
 
 class FillShape(Op):
@@ -20,7 +21,7 @@ class FilledLike(Op):
 
     metadata_inputs = (0,)
 
-    dtype = arg(None, "Type of the output. Default: the input's.", kind="dtype")
+    dtype = arg(None, "Type of the output. Default: the input's.", kind="dtype", choices=NUMBERS)
 
 
 class Zero:
@@ -79,7 +80,8 @@ class Zeros(Zero, FillShape):
 
     Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
 
-    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+    Errors: ArgumentError for a ``dtype`` that is no type of numbers; OperatorError for a negative extent, or a layout
+    that does not fit the shape.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -89,7 +91,7 @@ class Zeros(Zero, FillShape):
         [0, 0, 0]
     """
 
-    dtype = arg(types.INT32, "Type of the output.")
+    dtype = arg(types.INT32, "Type of the output.", choices=NUMBERS)
 
 
 @op("ones", kernel="full", devices=["cpu", "gpu"], inputs=0)
@@ -98,7 +100,8 @@ class Ones(One, FillShape):
 
     Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
 
-    Errors: OperatorError for a negative extent, or a layout that does not fit the shape.
+    Errors: ArgumentError for a ``dtype`` that is no type of numbers; OperatorError for a negative extent, or a layout
+    that does not fit the shape.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -108,7 +111,7 @@ class Ones(One, FillShape):
         [1, 1, 1]
     """
 
-    dtype = arg(types.INT32, "Type of the output.")
+    dtype = arg(types.INT32, "Type of the output.", choices=NUMBERS)
 
 
 @op("zeros_like", kernel="full", devices=["cpu", "gpu"])
@@ -117,7 +120,7 @@ class ZerosLike(Zero, FilledLike):
 
     Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
 
-    Errors: none of its own.
+    Errors: ArgumentError for a ``dtype`` that is no type of numbers.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -134,7 +137,7 @@ class OnesLike(One, FilledLike):
 
     Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
 
-    Errors: none of its own.
+    Errors: ArgumentError for a ``dtype`` that is no type of numbers.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

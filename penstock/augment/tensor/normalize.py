@@ -61,7 +61,7 @@ class Normalize(ReducedAxes):
                 continue
             try:
                 array = np.asarray(value, np.float64)
-            except (TypeError, ValueError) as e:
+            except (TypeError, ValueError, OverflowError) as e:
                 raise self.wrong(name, "expected a number, an array of numbers or a node") from e
             setattr(self, name, array)
             numbers += array.size == 1

@@ -89,7 +89,8 @@ class Mean(TypedReduction):
     """Takes the mean of elements.
 
     Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float (of no elements:
-    not-a-number) unless ``dtype`` is given. The sum is exact for integers, and a double for floats.
+    not-a-number) unless ``dtype`` is given. The sum is exact for integers, where DALI's is one of ``dtype`` that wraps
+    round, and a double for floats.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice.
@@ -110,7 +111,7 @@ class MeanSquare(TypedReduction):
     """Takes the mean of elements' squares.
 
     Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float unless ``dtype`` is
-    given.
+    given. The squares do not overflow, as those of integers do in DALI.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice.
@@ -131,7 +132,7 @@ class Rms(TypedReduction):
     """Takes the root of the mean of elements' squares.
 
     Input: a tensor of any shape and numeric type. Output: the axes that are not reduced; float unless ``dtype`` is
-    given.
+    given. The squares do not overflow, as those of integers do in DALI.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice.
@@ -152,7 +153,8 @@ class Min(Reductions):
     """Finds the smallest element.
 
     Input: a tensor of any shape and numeric type. Output: the axes that are not reduced, of the same type.
-    Not-a-number is passed over. Of no elements, the result is the type's largest number, or infinity.
+    Not-a-number is passed over, unless it is the only element. Of no other elements, the result is the type's largest
+    number, or infinity (not the largest finite float as in DALI, which it gives for infinities, too).
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice.
@@ -173,7 +175,8 @@ class Max(Reductions):
     """Finds the largest element.
 
     Input: a tensor of any shape and numeric type. Output: the axes that are not reduced, of the same type.
-    Not-a-number is passed over. Of no elements, the result is the type's smallest number, or minus infinity.
+    Not-a-number is passed over, unless it is the only element. Of no other elements, the result is the type's smallest
+    number, or minus infinity (not the smallest finite float as in DALI, which it gives for infinities, too).
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.op import Op, arg, op
+from penstock.types.convert import NUMBERS
 
 
 class ShapeArguments(Op):
@@ -21,7 +22,7 @@ class ShapeArguments(Op):
     rel_shape = arg(
         None,
         "The output's shape in multiples of the input's extents, rounded to whole numbers. One may be negative, as in "
-        "`shape`.",
+        "`shape`; if it is the last one, it may be a new axis.",
         kind="numbers",
         per_sample=True,
     )
@@ -68,8 +69,8 @@ class Reinterpret(ShapeArguments):
     integers on the CPU.
     Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
 
-    Errors: OperatorError for arguments that do not go together, if the new shape does not hold exactly
-    the input's bytes, or the layout does not fit it.
+    Errors: ArgumentError for a ``dtype`` that is no type of numbers; OperatorError for arguments that do not go
+    together, if the new shape does not hold exactly the input's bytes, or the layout does not fit it.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -79,4 +80,4 @@ class Reinterpret(ShapeArguments):
         [1, 258]
     """
 
-    dtype = arg(None, "Type of the output's elements. Default: the input's.", kind="dtype")
+    dtype = arg(None, "Type of the output's elements. Default: the input's.", kind="dtype", choices=NUMBERS)

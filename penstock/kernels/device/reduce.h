@@ -19,6 +19,7 @@ template <class T> using sum_type = typename SumType<T>::type;
 // Each fold has a type of results, the term that an element gives, and says how to join. The type of the terms is the
 // caller's: where he knows that it suffices, a smaller one than Result.
 struct AddFold {
+  static constexpr bool kExtreme = false;
   template <class A> PS_FN static A none() { return A(0); }
   template <class A> PS_FN static A join(A a, A b) { return Add::of(a, b); }
 };
@@ -40,8 +41,9 @@ template <class T> struct DeviationFold : AddFold {    // from a mean, squared
     return v * v;
   }
 };
-// Not-a-number is passed over. Where there is nothing, the result is what any number replaces.
+// Not-a-number is passed over, but where it is by itself. Where there is nothing, the result is what any number replaces.
 template <class T> struct MinFold {
+  static constexpr bool kExtreme = true;
   using Result = either<is_same<T, half>, float, T>;
   template <class A> PS_FN static A none() {
     if constexpr (is_real<A>) return A(1) / A(0);
@@ -51,6 +53,7 @@ template <class T> struct MinFold {
   template <class A> PS_FN static A term(T x, double) { return convert<A>(x); }
 };
 template <class T> struct MaxFold {
+  static constexpr bool kExtreme = true;
   using Result = either<is_same<T, half>, float, T>;
   template <class A> PS_FN static A none() {
     if constexpr (is_real<A>) return A(-1) / A(0);
@@ -160,6 +163,8 @@ template <class Fold, class T, class Store, class M> PS_FN void run_reduce(const
     A a = Fold::template none<A>();
     for (int64_t i = begin + lane; i < end; i += lanes)
       a = Fold::template join<A>(a, Fold::template term<A>(in[reduce_place(job.reduced, job.reduced_axes, i)], mean));
+    if constexpr (Fold::kExtreme)
+      if (job.count == 1) a = Fold::template term<A>(*in, mean);
     slots[v] = a;
   }
   sync();

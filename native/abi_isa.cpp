@@ -1,0 +1,3 @@
+#include "penstock.h"
+
+const char* ps_isa() { return PS_ISA; }

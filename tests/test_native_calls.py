@@ -1,0 +1,47 @@
+"""What native/penstock.h says of its functions, and what Python's table of them has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from penstock.run import native
+from tests.programs import ROOT
+
+HEADER = (ROOT / "native" / "penstock.h").read_text()
+# The declaration, and the comment behind it on its last line.
+DECLARED = re.findall(r"^PS_API\s[^;]*?\b(ps_\w+)\(([^;]*)\);[ \t]*(?:/\*(.*?)\*/)?", HEADER, re.MULTILINE | re.DOTALL)
+FUNCTIONS = {name: (re.sub(r"\s+", " ", arguments), comment) for name, arguments, comment in DECLARED}
+
+
+def parameters(text: str) -> int:
+    """How many there are; those of a function that is one of them do not count."""
+    text = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", text)
+    return 0 if text == "void" else text.count(",") + 1
+
+
+def test_all_functions_are_known() -> None:
+    assert len(FUNCTIONS) == HEADER.count("\nPS_API ") > 60
+    assert native._BLOCKING.keys() | native._QUICK.keys() == FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_waits_is_called_without_the_gil(name: str) -> None:
+    """What waits at times stands in both tables: the caller knows."""
+    comment = FUNCTIONS[name][1]
+    waits, at_times = bool(re.search(r"\bwaits\b", comment)), "waits, if" in comment
+    assert (name in native._BLOCKING) == waits
+    assert (name in native._QUICK) == (not waits or at_times)
+
+
+@pytest.mark.parametrize("table", [native._BLOCKING, native._QUICK], ids=["blocking", "quick"])
+def test_numbers_of_arguments(table: dict[str, tuple[Any, list[Any]]]) -> None:
+    assert {name: len(arguments) for name, (_, arguments) in table.items()} == {
+        name: parameters(FUNCTIONS[name][0]) for name in table
+    }
+
+
+def test_versions_are_the_same() -> None:
+    assert f"#define PS_ABI_VERSION {native.ABI_VERSION}\n" in HEADER
