@@ -139,7 +139,11 @@ KNOWN = [
         example("fn.squeeze", "noise('uint8', (1, 8), 1)", axes="[-2]"),
         lambda case, found: (
             found.kind in ("shape", "layout", VALUES, REFUSED)
-            and any("-" in c.given().get("axes", "") for c in case.calls if c.operator in ("squeeze", "erase"))
+            and any(
+                re.search("-|NO_TYPE", c.given().get("axes", ""))
+                for c in case.calls
+                if c.operator in ("squeeze", "erase")
+            )
         ),
     ),
     Known(
@@ -213,6 +217,18 @@ KNOWN = [
         "a negative canvas is an error, DALI takes fractions above -1",
         example("fn.paste", SMALL, layout="HWC", ratio="2.0", fill_value="[1, 2, 3]", min_canvas_size="-0.9"),
         refused("paste", text="min_canvas_size is -"),
+    ),
+    Known(
+        "a size of a node that is cut off to 0 is an error, DALI's output is empty",
+        Case(
+            (
+                Source("v0", (SMALL,), "HWC"),
+                Source("v1", ("np.array([3, 0.02], np.float32)",)),
+                Call("v2", "fn.warp_affine", ("v0",), (("matrix", "[1, 0, 0, 0, 1, 0]"), ("size", "v1"))),
+            ),
+            1,
+        ),
+        refused("warp_affine", "rotate", text=r"the extent \S+ is not positive"),
     ),
     Known(
         "what is infinite stays so, DALI multiplies it by 0",
