@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -67,6 +68,9 @@ def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[
     def missing(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        full = f"{group}.{name}" if group else name
+        if _is_only_dalis(full):
+            raise UnknownOperatorError(f"{module} has no operator {name!r} yet, which DALI has.")
         known = [rename(full) for full in registry.public()]
         nearby = [full for full in known if full.rpartition(".")[0] == group]
         # People swap the words, and write groups as prefixes.
@@ -75,6 +79,14 @@ def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[
         raise UnknownOperatorError(f"{module} has no operator {name!r}.{hint}")
 
     return missing
+
+
+def _is_only_dalis(name: str) -> bool:
+    """Whether DALI has an operator or a group of this name, in `fn` or in `ops`, and this library has not."""
+    plain = name.replace("_", "").lower()
+    dalis, ours = (Path(__file__).parent / "dali_operators.txt").read_text().split(), registry.ops
+    theirs = [known.replace("_", "") for known in dalis if known not in ours]
+    return any(known == plain or known.startswith(plain + ".") for known in theirs)
 
 
 def documentation(schema: type[Op]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
-_NOT_ALIKE = 0.6  # of difflib's ratio
+_NOT_ALIKE = 0.75  # of difflib's ratio
 
 
 def suggestion(name: str, known: Iterable[str], aka: Mapping[str, Sequence[str]] | None = None) -> str:

@@ -3,8 +3,9 @@
 PenstockError
 ├── ArgumentError (ValueError, RuntimeError) an argument's value
 │   ├── ArgumentTypeError (TypeError) an argument's type
+│   │   └── ArgumentRangeError (OverflowError) ... or a number that its type does not have
 │   └── UnknownArgumentError (KeyError, TypeError)
-├── DeviceError (RuntimeError)        a device that is missing or does not fit
+├── DeviceError (RuntimeError, ValueError) a device that is missing or does not fit
 ├── UnknownOperatorError (AttributeError) there is no operator of that name
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
 │   ├── NoDataError (IndexError)      an input has no data for the iteration that is to run
@@ -63,11 +64,15 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has a type that the operator does not accept."""
 
 
+class ArgumentRangeError(ArgumentTypeError, OverflowError):
+    """An argument is a number that its type does not have, such as an infinite whole number."""
+
+
 class UnknownArgumentError(ArgumentError, KeyError, TypeError):
     """The operator has no argument of that name."""
 
 
-class DeviceError(PenstockError, RuntimeError):
+class DeviceError(PenstockError, RuntimeError, ValueError):
     """A device is missing, or data is on another one than the operator needs."""
 
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 
 from penstock import _values, types
 from penstock._suggest import suggestion
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, UnknownArgumentError
+from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError, UnknownArgumentError
 
 
 class Contract(enum.Enum):
@@ -157,6 +157,10 @@ class Op:
     def wrong(self, argument: str, problem: str) -> ArgumentError:
         """An error about one argument, naming operator and value."""
         return ArgumentError(f"{self.name}: {argument}={getattr(self, argument, None)!r}: {problem}")
+
+    def twice(self, old: str, new: str) -> ArgumentTypeError:
+        """An error about an argument that is given by its old name and by its new one; a TypeError as in Python."""
+        return ArgumentTypeError(f"{self.name}: {old}={getattr(self, old)!r}: cannot be given together with {new}")
 
 
 @dataclass
@@ -296,7 +300,8 @@ def _converted(cls: type[Op], argument: Argument, value: Any, is_node: IsNode) -
         hint = "; it is too large" if isinstance(e, OverflowError) else ""
         if isinstance(value, (list, tuple)) and any(map(is_node, value)):
             hint = "; fn.stack makes one node of several" if argument.per_sample else "; it must be constant"
-        raise ArgumentTypeError(f"{cls.shown_name()}: {argument.name}={value!r}: expected {expected}{hint}") from e
+        wrong = ArgumentRangeError if isinstance(e, OverflowError) else ArgumentTypeError
+        raise wrong(f"{cls.shown_name()}: {argument.name}={value!r}: expected {expected}{hint}") from e
     if argument.choices is not None and converted not in argument.choices:
         accepted = ", ".join(map(repr, argument.choices))
         raise ArgumentError(f"{cls.shown_name()}: {argument.name}={value!r}: expected one of {accepted}")

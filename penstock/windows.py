@@ -123,7 +123,7 @@ class OldDtypeArgs(Op):
         super().prepare()
         if self.output_dtype is not None:
             if "dtype" in self.given:
-                raise self.wrong("output_dtype", "cannot be given together with dtype")
+                raise self.twice("output_dtype", "dtype")
             self.dtype = self.output_dtype
 
 

@@ -23,7 +23,6 @@ from penstock.errors import (
     PenstockError,
     ReadError,
     UnknownArgumentError,
-    UnknownOperatorError,
 )
 from penstock.op import COMMON, Argument, Op, registry
 from tests.small import made
@@ -232,45 +231,6 @@ def test_nodes_in_a_list() -> None:
         ArgumentTypeError, match=r"resize: size=\[.*\]: expected .*; fn\.stack makes one node of several"
     ):
         fn.resize(images, size=[x, x])
-
-
-# Names of operators.
-
-
-@pytest.mark.parametrize(
-    ("use", "wanted"),
-    [
-        (lambda: fn.normalize_crop_mirror, "crop_mirror_normalize"),
-        (lambda: fn.image_decode, "decoders.image"),
-        (lambda: fn.decode_image, "decoders.image"),
-        (lambda: fn.decoders.imge, "decoders.image"),
-        (lambda: fn.decoders.random_crop, "decoders.image_random_crop"),
-        (lambda: fn.readers.files, "readers.file"),
-        (lambda: fn.reader_file, "readers.file"),
-        (lambda: fn.resise, "resize"),
-        (lambda: fn.random_uniform, "random.uniform"),
-        (lambda: fn.uniform_random, "random.uniform"),
-        (lambda: fn.gausian_blur, "gaussian_blur"),
-        (lambda: ops.CropMirror, "CropMirrorNormalize"),
-        (lambda: ops.CropMirrorNormalise, "CropMirrorNormalize"),
-        (lambda: ops.cropmirrornormalize, "CropMirrorNormalize"),
-        (lambda: ops.readers.Files, "readers.File"),
-    ],
-)
-def test_unknown_operators(use: Callable[[], Any], wanted: str) -> None:
-    with pytest.raises(
-        UnknownOperatorError, match=rf"has no operator '\w+'\. Did you mean .*{re.escape(repr(wanted))}"
-    ):
-        use()
-
-
-def test_unknown_operators_are_attribute_errors() -> None:
-    assert not hasattr(fn, "zzyzx")
-    assert not hasattr(fn.readers, "zzyzx")
-    with pytest.raises(AttributeError, match=r"penstock\.fn has no operator 'zzyzx'\.$"):
-        fn.zzyzx  # noqa: B018
-    with pytest.raises(ImportError, match="zzyzx"):
-        from penstock.fn import zzyzx  # noqa: F401
 
 
 # Arguments of pipelines.

@@ -30,7 +30,7 @@ class Shapes(ShapeArguments):
     def prepare(self) -> None:
         if self.type is not None:
             if "dtype" in self.given:
-                raise self.wrong("type", "cannot be given together with dtype")
+                raise self.twice("type", "dtype")
             accepted = self.arguments["dtype"].choices or ()
             if self.type not in accepted:
                 raise self.wrong("type", f"expected one of {', '.join(map(repr, accepted))}")

@@ -1,0 +1,99 @@
+"""Whether two outcomes are alike, and how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.op import registry
+from tests.random.case import Case
+from tests.random.outcome import Array, Outcome, Output
+from tests.runners import differences
+
+# Integers that are rounded from sums in another order, and by how much they may be off.
+OFF_BY = {"gaussian_blur": 1, "normalize": 1, "resize": 1, "resize_crop_mirror": 1, "fast_resize_crop_mirror": 1}
+# Of floats, to the larger of 1 and the largest value; rather more behind differences of large numbers.
+TOLERANCE = {"gaussian_blur": 2e-5, "normalize": 1e-4, "reductions.variance": 1e-4, "reductions.std_dev": 1e-4}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """``kind``: crash, only ours raises, class, outputs, dtype, layout, shape, or values; ``error``: our class."""
+
+    kind: str
+    detail: str
+    error: str = ""
+
+
+def is_random(case: Case) -> bool:
+    return any(name in registry.ops and registry.ops[name].random for name in case.operators())
+
+
+def compare(case: Case, dali: Outcome, ours: Outcome) -> Difference | None:
+    """None as well where DALI died, and where DALI alone refuses: this library may do more."""
+    if ours.died:
+        return Difference("crash", ours.died)
+    if dali.died or (ours.ran and not dali.ran):
+        return None
+    if not ours.ran:
+        if dali.ran:
+            return Difference("only ours raises", str(ours), ours.error)
+        if dali.classes[0] not in ours.classes and dali.classes[0] != "AssertionError":
+            return Difference("class", f"{ours}, DALI {dali}", ours.error)
+        return None
+    return _of_outputs(case, dali.outputs, ours.outputs)
+
+
+def _of_outputs(case: Case, dali: tuple[Output, ...], ours: tuple[Output, ...]) -> Difference | None:
+    if len(dali) != len(ours):
+        return Difference("outputs", f"{len(ours)}, DALI {len(dali)}")
+    for a, b in zip(ours, dali, strict=True):
+        for kind, x, y in (
+            ("dtype", a.dtype, b.dtype),
+            ("layout", a.layout, b.layout),
+            ("shape", shapes(case, a), shapes(case, b)),
+        ):
+            if x != y:
+                return Difference(kind, f"{x!r}, DALI {y!r}")
+        if is_random(case):
+            continue
+        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
+            if not alike(case, x, y):
+                return Difference("values", f"sample {i}: {differences(x, y)} (ours != DALI's)")
+    return None
+
+
+def shapes(case: Case, output: Output) -> list[tuple[int, ...]]:
+    """The extents of random crops are random, too."""
+    return [a.shape[2:] if "decoders.image_random_crop" in case.operators() else a.shape for a in output.arrays]
+
+
+def alike(case: Case, ours: Array, dali: Array) -> bool:
+    """What is done to a pixel that is off by one may make more of it: behind such operators few may differ by more."""
+    apart = differing(case, ours, dali)
+    return float(np.mean(apart)) <= (0.02 if OFF_BY.keys() & set(case.operators()[:-1]) else 0) if apart.size else True
+
+
+def differing(case: Case, ours: Array, dali: Array) -> Any:
+    """Where they are further apart than they may be."""
+    names = case.operators()
+    if ours.dtype.kind == "f":
+        tolerance = max([1e-5, *(TOLERANCE.get(name, 0) for name in names)])
+        tolerance = max(tolerance, 2.0**-9 if ours.dtype == np.float16 else 0)
+        return ~near(ours.astype(np.float64), dali.astype(np.float64), tolerance)
+    off_by = max(OFF_BY.get(name, 0) for name in names)
+    if len(case.calls) > 1:
+        off_by = max(off_by, 1)  # a float of the step before may be rounded to either side
+    if off_by and ours.dtype.itemsize >= 4:  # which were floats on the way
+        off_by = max(off_by, int(1e-5 * float(np.max(np.abs(dali.astype(np.float64)), initial=0))))
+    if not off_by or ours.dtype == np.bool_:
+        return ours != dali
+    return np.where(ours > dali, ours - dali, dali - ours) > off_by
+
+
+def near(a: Any, b: Any, tolerance: float) -> Any:
+    with np.errstate(invalid="ignore", over="ignore"):
+        scale = max(1.0, float(np.max(np.abs(b), initial=0, where=np.isfinite(b))))
+        return (np.abs(a - b) <= tolerance * scale) | (a == b) | (np.isnan(a) & np.isnan(b))

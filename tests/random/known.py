@@ -1,0 +1,279 @@
+"""Differences from DALI that are meant: each says why, and has an example that shows that it is still there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.random.arguments import ODD
+from tests.random.case import Call, Case, Source
+from tests.random.compare import Difference
+
+REFUSED, VALUES = "only ours raises", "values"
+Matches = Callable[[Case, Difference], bool]
+
+
+@dataclass(frozen=True)
+class Known:
+    """``matches`` says of a case and its difference whether it is this one."""
+
+    reason: str
+    example: Case
+    matches: Matches
+
+
+def known_difference(case: Case, found: Difference) -> Known | None:
+    return next((known for known in KNOWN if known.matches(case, found)), None)
+
+
+def example(function: str, *sources: str, layout: str = "", **arguments: str) -> Case:
+    """A call with these samples as inputs."""
+    made = tuple(Source(f"v{i}", (text,), layout) for i, text in enumerate(sources))
+    inputs = tuple(source.name for source in made)
+    return Case((*made, Call(f"v{len(made)}", function, inputs, tuple(arguments.items()))), 1)
+
+
+def expression(function: str, source: str, *others: str) -> Case:
+    """One of Python's operators, or a slice."""
+    return Case((Source("v0", (source,)), Call("v1", function, tuple(o.replace("_", "v0") for o in others))), 1)
+
+
+def uses(case: Case, *operators: str) -> bool:
+    return any(name in operators for name in case.operators())
+
+
+def refused(*operators: str, text: str) -> Matches:
+    """Only this library raises, with such a text."""
+    return lambda case, found: (
+        found.kind == REFUSED and uses(case, *operators) and re.search(text, found.detail) is not None
+    )
+
+
+def differ(*operators: str, kinds: tuple[str, ...] = (VALUES,)) -> Matches:
+    return lambda case, found: found.kind in kinds and uses(case, *operators)
+
+
+def odd(case: Case) -> bool:
+    """Whether a text, a fraction and the like is given for an argument that may be of another type."""
+    given = {text for call in case.calls for text in call.given().values()}
+    samples = [text for source in case.sources().values() for text in source.samples]
+    return bool(given & set(ODD)) or any(f"np.array({o}, " in s or f"(int({o})" in s for s in samples for o in ODD)
+
+
+def odd_values(case: Case, found: Difference) -> bool:
+    numbers = found.kind == "class" and "OverflowError" in found.detail
+    return (
+        odd(case) and (found.kind == REFUSED or numbers) and found.error in ("ArgumentTypeError", "ArgumentRangeError")
+    )
+
+
+def steps(case: Case, found: Difference) -> bool:
+    keys = " ".join(text for call in case.calls if call.operator == "operator.getitem" for text in call.inputs)
+    return found.kind == VALUES and re.search(r"slice\([^()]*, [^()]*, -?[1-9]\d*\)", keys) is not None
+
+
+def signed_and_floats(case: Case, found: Difference) -> bool:
+    return found.kind == VALUES and any(name in COMPARISONS for name in case.operators())
+
+
+def other_means(case: Case, found: Difference) -> bool:
+    """The mean is none over the same axes."""
+    means = {call.name: call.arguments for call in case.calls if call.operator == "reductions.mean"}
+    wanted = [call for call in case.calls if call.operator in ("reductions.variance", "reductions.std_dev")]
+    return found.kind == VALUES and any(means.get(call.inputs[1]) != over(call) for call in wanted)
+
+
+def over(call: Call) -> tuple[tuple[str, str], ...]:
+    return tuple((name, text) for name, text in call.arguments if name in ("axes", "axis_names"))
+
+
+def several_mistakes(case: Case, found: Difference) -> bool:
+    first = re.search("DALI (Type|Overflow)Error", found.detail) if odd(case) else "named twice" in found.detail
+    return found.kind == "class" and bool(first)
+
+
+def node_of_axes(case: Case, found: Difference) -> bool:
+    return found.kind != "class" and any(c.given().get("src_dims", "").startswith("v") for c in case.calls)
+
+
+def whole_filler(case: Case, found: Difference) -> bool:
+    return found.kind in ("shape", VALUES) and any(
+        c.operator == "full" and "shape" not in c.given() for c in case.calls
+    )
+
+
+def several_fills(case: Case, found: Difference) -> bool:
+    given = [call.given() for call in case.calls if call.operator == "crop_mirror_normalize"]
+    return found.kind == VALUES and any("," in arguments.get("fill_values", "") for arguments in given)
+
+
+COMPARISONS = ("operator.lt", "operator.le", "operator.gt", "operator.ge", "operator.eq", "operator.ne")
+SMALL, FOUR = "noise('uint8', (2, 4, 3), 461)", "noise('uint8', (6, 8, 4), 1)"
+SUMS = tuple(f"reductions.{name}" for name in ("sum", "mean", "mean_square", "rms"))
+HUES = ("hsv", "hue", "saturation", "color_twist")
+
+KNOWN = [
+    Known(
+        "an argument of another type is an error, where DALI converts texts and fractions",
+        example("fn.reductions.sum", "noise('uint8', (2, 3), 1)", keep_dims="'yes'"),
+        odd_values,
+    ),
+    Known(
+        "colours need three channels, of others DALI reads and writes beyond the pixels",
+        example("fn.hue", FOUR, layout="HWC", hue="30.0"),
+        refused(*HUES, text="expected three channels"),
+    ),
+    Known(
+        "the fill value has a number for each channel, DALI reads beyond them",
+        example("fn.paste", "noise('uint8', (6, 8, 2), 1)", layout="HWC", ratio="2.0", fill_value="[40, 50, 60]"),
+        refused("paste", text="fill_value has 3 values for"),
+    ),
+    Known(
+        "axes that are not there are an error, DALI leaves them out",
+        example("fn.squeeze", "noise('uint8', (8,), 1)", axes="[1, 2]"),
+        refused("squeeze", "erase", text="is no axis of the shape"),
+    ),
+    Known(
+        "negative axes count from the last one, DALI leaves them out",
+        example("fn.squeeze", "noise('uint8', (1, 8), 1)", axes="[-2]"),
+        lambda case, found: (
+            found.kind in ("shape", "layout", VALUES, REFUSED)
+            and any(
+                re.search("-|NO_TYPE", c.given().get("axes", ""))
+                for c in case.calls
+                if c.operator in ("squeeze", "erase")
+            )
+        ),
+    ),
+    Known(
+        "a filler has no more axes than the shape, of others DALI takes the first elements",
+        example("fn.full", "np.arange(8)", shape="[1, 1]"),
+        refused("full", "full_like", text="can't fill the shape"),
+    ),
+    Known(
+        "without a shape the filler is the result, DALI takes its first element",
+        example("fn.full", "np.arange(8)"),
+        whole_filler,
+    ),
+    Known(
+        "src_dims is read from a node, DALI ignores it where something else is given, too",
+        Case(
+            (
+                Source("v0", ("noise('uint8', (6, 4, 2), 1)",)),
+                Source("v1", ("np.array([0, 2], np.int32)",)),
+                Call("v2", "fn.reshape", ("v0",), (("src_dims", "v1"), ("layout", "'ABC'"))),
+            ),
+            1,
+        ),
+        node_of_axes,
+    ),
+    Known(
+        "an axis is padded to no extent where shape says so, DALI pads to that of the longest sample as for -1",
+        Case(
+            (
+                Source("v0", ("np.zeros((2, 3), np.uint8)", "np.zeros((2, 1), np.uint8)")),
+                Call("v1", "fn.pad", ("v0",), (("shape", "[4, 0]"),)),
+            ),
+            2,
+        ),
+        lambda case, found: (
+            found.kind == "shape"
+            and any(re.search(r"(^|\b)0\b", c.given().get("shape", "")) for c in case.calls if c.operator == "pad")
+        ),
+    ),
+    Known(
+        "an infinite extent is an error, DALI gives some other one",
+        example("fn.resize", SMALL, layout="HWC", resize_x="float('inf')"),
+        refused("resize", "resize_crop_mirror", "fast_resize_crop_mirror", text=r"\binf\b"),
+    ),
+    Known(
+        "mirrored pictures are mirrored from left to right, DALI takes the last axes of CHW and of frames",
+        example("fn.resize_crop_mirror", "noise('uint8', (2, 8, 16), 237)", layout="CHW", size="[10, 6]", mirror="1"),
+        lambda case, found: (
+            found.kind == VALUES
+            and any("mirror" in call.given() for call in case.calls if call.operator.endswith("resize_crop_mirror"))
+            and any(source.layout not in ("", "HWC") for source in case.sources().values())
+        ),
+    ),
+    Known(
+        "sums of whole numbers that become one do not wrap, DALI's do",
+        example("fn.reductions.mean", "noise('uint8', (47, 32, 5), 574)", dtype="types.UINT8"),
+        lambda case, found: (
+            found.kind == VALUES and any("dtype" in c.given() for c in case.calls if c.operator in SUMS)
+        ),
+    ),
+    Known(
+        "an axis of rotation has three numbers, DALI looks at that of volumes alone",
+        example("fn.rotate", SMALL, layout="HWC", angle="30.0", axis="1"),
+        refused("rotate", text=r"expected \(x, y, z\)"),
+    ),
+    Known(
+        "an axis of no direction is an error, DALI's matrix has no numbers",
+        example("fn.transforms.rotation", angle="30.0", axis="0"),
+        refused("transforms.rotation", text="is no direction"),
+    ),
+    Known(
+        "a negative canvas is an error, DALI takes fractions above -1",
+        example("fn.paste", SMALL, layout="HWC", ratio="2.0", fill_value="[1, 2, 3]", min_canvas_size="-0.9"),
+        refused("paste", text="min_canvas_size is -"),
+    ),
+    Known(
+        "a size of a node that is cut off to 0 is an error, DALI's output is empty",
+        Case(
+            (
+                Source("v0", (SMALL,), "HWC"),
+                Source("v1", ("np.array([3, 0.02], np.float32)",)),
+                Call("v2", "fn.warp_affine", ("v0",), (("matrix", "[1, 0, 0, 0, 1, 0]"), ("size", "v1"))),
+            ),
+            1,
+        ),
+        refused("warp_affine", "rotate", text=r"the extent \S+ is not positive"),
+    ),
+    Known(
+        "what is infinite stays so, DALI multiplies it by 0",
+        example("fn.transforms.crop", "np.float32([[1, 2, 3], [4, 5, 6]])", from_end="[-0.31, 0.0]"),
+        lambda case, found: (
+            found.kind == VALUES
+            and any(name.startswith("transforms.") for name in case.operators())
+            and "inf) != np.float32(nan)" in found.detail
+        ),
+    ),
+    Known(
+        "a mean over other axes is broadcast, DALI reads beyond it",
+        example("fn.reductions.variance", "noise('int64', (8, 13, 5), 460)", "np.float32(2.5)", axes="[0, 2]"),
+        other_means,
+    ),
+    Known(
+        "of several mistakes in a pipeline the first one is raised, DALI looks at types first",
+        Case(
+            (
+                Source("v0", ("noise('float32', (3, 8, 3), 1)",), "HWC"),
+                Call("v1", "fn.erase", ("v0",), (("normalized", "False"), ("normalized_shape", "True"))),
+                Call("v2", "fn.contrast", ("v1",), (("dtype", "[1, 2, 3, 4, 5]"),)),
+            ),
+            1,
+        ),
+        several_mistakes,
+    ),
+    Known(
+        "DALI's slices with a step are wrong for large tensors",
+        expression("operator.getitem", "noise('uint8', (98306,), 1)", "_", "slice(None, None, 2)"),
+        steps,
+    ),
+    Known(
+        "DALI compares negative whole numbers with floats as if they had no sign",
+        expression("operator.le", "np.int16([-2])", "_", "-3.0"),
+        signed_and_floats,
+    ),
+    Known(
+        "1 / sqrt(0) is infinite and 1 / sqrt(inf) is 0, in DALI neither is a number",
+        expression("math.rsqrt", "np.float32([0.0])", "_"),
+        differ("math.rsqrt"),
+    ),
+    Known(
+        "DALI loses channels but the first where fill_values has several and mean and std have one",
+        example("fn.crop_mirror_normalize", SMALL, std="[9.0]", fill_values="[1, 2, 3]", out_of_bounds_policy="'pad'"),
+        several_fills,
+    ),
+]

@@ -1,0 +1,82 @@
+"""A process that runs cases in one library: ``python -m tests.random.worker nvidia.dali`` or ``penstock``.
+
+It gets them on its standard input, each as a pickle; pickles on its standard output, behind their lengths, answer them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import os
+import pickle
+import resource
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tests.random import data
+from tests.random.outcome import Outcome, Output
+
+MEMORY = 16 << 30  # bytes: a library that takes more than that fails, not the machine
+
+
+def namespace(library: str) -> dict[str, Any]:
+    root = importlib.import_module(library)
+    parts = {name: importlib.import_module(f"{library}.{name}") for name in ("fn", "math", "types")}
+    return {"np": np, "operator": operator, **vars(data), "Pipeline": root.Pipeline, **parts}
+
+
+def run(text: str, scope: dict[str, Any]) -> Outcome:
+    made = dict(scope)
+    try:
+        exec(text, made)
+        outputs = tuple(Output(int(o.dtype), o.layout(), arrays(o)) for o in made["outputs"])
+    except Exception as error:  # whatever it is, it is what the user would get
+        classes = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+        return Outcome(classes=tuple(classes), error=type(error).__name__, message=str(error))
+    return Outcome(outputs)
+
+
+def arrays(output: Any) -> tuple[data.Array, ...]:
+    return tuple(np.array(output.at(i)) for i in range(len(output)))
+
+
+def arguments(fn: Any) -> dict[str, list[str]]:
+    """The arguments that DALI's operators have, by the operators' names."""
+    from nvidia.dali import backend
+
+    from tools.dali_operators import names
+
+    found = {}
+    for name in names(fn):
+        schema = backend.GetSchema(operator.attrgetter(name)(fn)._schema_name)
+        found[name] = list(schema.GetArgumentNames())
+    return found
+
+
+def main() -> None:
+    library = sys.argv[1]
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    scope = namespace(library)
+    while True:
+        try:
+            text = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer = run(text, scope) if text else arguments(scope["fn"])
+        packed = pickle.dumps(answer)
+        answers.write(len(packed).to_bytes(8, "little") + packed)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
