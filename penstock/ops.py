@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from penstock import _catalog, _signatures
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
+from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import ConstantOp, as_node
 from penstock.graph.node import DataNode, OpNode
@@ -131,7 +131,9 @@ def _is_node(value: Any) -> bool:
 def _input(schema: type[Op], index: int, value: Any) -> DataNode:
     try:
         return as_node(value)
-    except (TypeError, ValueError, OverflowError) as e:
+    except ArgumentRangeError as e:
+        raise ArgumentRangeError(f"{schema.name}: input {index}: {e}") from e
+    except (TypeError, ValueError) as e:
         hint = "; reshape lists of nodes into one list, or use fn.stack" if isinstance(value, (list, tuple)) else ""
         raise ArgumentTypeError(
             f"{schema.name}: input {index} is {value!r}: expected a node, a number or an array of numbers{hint}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_readme(folder: Path) -> None:
 
 def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The report has the parts, and the operators, that the page shows."""
-    (code,) = blocks("docs/troubleshooting.md", "python")
+    code, _ = blocks("docs/troubleshooting.md", "python")
     shown, *_ = blocks("docs/troubleshooting.md", "text")
     run(code, folder)
 
@@ -54,3 +55,33 @@ def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
     assert parts(capsys.readouterr().out) == parts(shown)
     assert (folder / "trace.json").stat().st_size > 0
+
+
+def test_stopping_at_a_signal(folder: Path) -> None:
+    """The loop that docs/troubleshooting.md shows ends where the signal came, and saves that place."""
+    _, code = blocks("docs/troubleshooting.md", "python")
+    before = """
+import os, signal
+from penstock import fn, pipeline_def
+
+taken = []
+
+def train_step(images, labels):
+    taken.append(labels)
+    if len(taken) == 2:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+@pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=1)
+def train():
+    return fn.readers.file(file_root="photos", name="reader")
+
+pipe, steps = train(), 5
+"""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        scope = run(before + code, folder)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert len(scope["taken"]) == 2  # type: ignore[arg-type]
+    assert scope["pipe"].reader_position("reader") == (0, 8)  # type: ignore[attr-defined]
+    assert (folder / "state.json").stat().st_size > 0

@@ -22,6 +22,7 @@ WRONG = {
     "PENSTOCK_PINNED_MEMORY": ["plenty", "1.5G"],
     "PENSTOCK_FUSE": ["maybe", "2"],
     "PENSTOCK_JPEG": ["foo", "nvjpeg"],
+    "PENSTOCK_MAX_FILE_BYTES": ["abc", "-1", "0", "1e9", "2g", " "],
     "PENSTOCK_MAX_PIXELS": ["abc", "-1", "0", "1e8", "2**29", "100m", " "],
     "PENSTOCK_READ_TIMEOUT": ["abc", "-1", "nan", "inf", "5s"],
     "PENSTOCK_ISA": ["foo", "x86-64-v9"],

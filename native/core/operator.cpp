@@ -20,11 +20,15 @@ std::map<std::string, Registered, std::less<>>& registry() {
 }
 
 // A float as a whole number: its fraction is cut off.
-template <class T, class F> T truncated(F v) {
+[[noreturn]] void refuse(ErrorKind kind, std::string_view name, const std::string& problem) {
+  fail(kind, (name.empty() ? "" : std::string(name) + ": ") + problem);
+}
+
+template <class T, class F> T truncated(F v, std::string_view name) {
   if constexpr (std::is_integral_v<T>) {
     constexpr double limit = 9223372036854775808.0;             // 2^63; not-a-number is not less either
     if (!(double(v) >= -limit && double(v) < limit))
-      fail(ErrorKind::argument, "expected a whole number, got " + std::to_string(double(v)));
+      refuse(ErrorKind::argument, name, "expected a whole number, got " + std::to_string(double(v)));
   }
   return T(v);
 }
@@ -36,7 +40,7 @@ void check_count(const char* what, int n, Count count) {
   fail(ErrorKind::argument, "it has " + std::to_string(n) + " " + what + ", expected " + wanted);
 }
 
-template <class T> T read(const Tensor& t, int64_t i) {
+template <class T> T read(const Tensor& t, int64_t i, std::string_view name) {
   switch (t.dtype) {
     case DType::u8: case DType::boolean: return T(t.as<uint8_t>()[i]);
     case DType::u16: return T(t.as<uint16_t>()[i]);
@@ -46,17 +50,17 @@ template <class T> T read(const Tensor& t, int64_t i) {
     case DType::i16: return T(t.as<int16_t>()[i]);
     case DType::i32: return T(t.as<int32_t>()[i]);
     case DType::i64: return T(t.as<int64_t>()[i]);
-    case DType::f16: return truncated<T>(float(t.as<half>()[i]));
-    case DType::f32: return truncated<T>(t.as<float>()[i]);
-    case DType::f64: return truncated<T>(t.as<double>()[i]);
-    default: fail(ErrorKind::type, std::string("expected numbers, got ") + name_of(t.dtype));
+    case DType::f16: return truncated<T>(float(t.as<half>()[i]), name);
+    case DType::f32: return truncated<T>(t.as<float>()[i], name);
+    case DType::f64: return truncated<T>(t.as<double>()[i], name);
+    default: refuse(ErrorKind::type, name, std::string("expected numbers, got ") + name_of(t.dtype));
   }
 }
 
 }  // namespace
 
-double element(const Tensor& t, int64_t i) { return read<double>(t, i); }
-int64_t element_i64(const Tensor& t, int64_t i) { return read<int64_t>(t, i); }
+double element(const Tensor& t, int64_t i, std::string_view name) { return read<double>(t, i, name); }
+int64_t element_i64(const Tensor& t, int64_t i, std::string_view name) { return read<int64_t>(t, i, name); }
 
 void fail_missing(const std::string& argument, int64_t i) {
   const std::string which = i > 0 ? "value " + std::to_string(i) + " of it" : "it";

@@ -58,8 +58,9 @@ struct ArgValue {
   int input = -1;
 };
 
-double element(const Tensor& t, int64_t i);          // of any numeric type
-int64_t element_i64(const Tensor& t, int64_t i);
+// Of any numeric type; errors name the argument that the tensor is.
+double element(const Tensor& t, int64_t i, std::string_view name = {});
+int64_t element_i64(const Tensor& t, int64_t i, std::string_view name = {});
 [[noreturn]] void fail_missing(const std::string& argument, int64_t i);   // value i of it is not there
 
 // An argument with one or several numbers, constant or per sample.
@@ -87,8 +88,8 @@ class Arg {
       return constant_[size_t(i)];
     }
     if (!c.args || i < 0 || i >= size(c)) [[unlikely]] fail_missing(name_, i);
-    if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i));
-    else return T(element(*c.args[input_], i));
+    if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i, name_));
+    else return T(element(*c.args[input_], i, name_));
   }
   T get_or(const Context& c, T fallback) const { return given_ ? get(c) : fallback; }
   // What holds it, where it is given per sample.
@@ -148,6 +149,8 @@ class Operator {
   virtual void setup(const Context& c) const = 0;
   virtual void run(const Context& c) const = 0;
   virtual size_t params_size() const { return 0; }
+  // Whether elements of this input are read, or only its type, shape and layout, which are known before.
+  virtual bool reads_elements([[maybe_unused]] int input) const { return true; }
   virtual std::unique_ptr<State> make_state() const { return nullptr; }
 };
 

@@ -101,13 +101,17 @@ std::vector<size_t> Plan::homes() const {
   }
   for (size_t n = 0; n < nodes.size(); n++) {
     if (home[n] == nowhere) fail(ErrorKind::argument, nodes[n].kernel + " is in no segment of the plan");
-    for (const std::vector<int>* list : {&nodes[n].inputs, &nodes[n].args})
-      for (int v : *list) {
-        if (values[size_t(v)].fed) continue;
-        const auto from = size_t(values[size_t(v)].node);
-        if (home[from] > home[n] || (home[from] == home[n] && place[from] >= place[n]))
-          fail(ErrorKind::argument, nodes[n].kernel + " reads what " + nodes[from].kernel + " makes only after it");
-      }
+    auto check = [&](int v, bool elements) {
+      if (values[size_t(v)].fed) return;
+      const auto from = size_t(values[size_t(v)].node);
+      // Shapes are found, and early nodes run, in the order of the numbers.
+      const bool late = elements ? place[from] >= place[n] : from >= n;
+      if (home[from] > home[n] || (home[from] == home[n] && late))
+        fail(ErrorKind::argument, nodes[n].kernel + " reads what " + nodes[from].kernel + " makes only after it");
+    };
+    const Node& node = nodes[n];
+    for (size_t i = 0; i < node.inputs.size(); i++) check(node.inputs[i], node.op->reads_elements(int(i)));
+    for (int v : node.args) check(v, true);
   }
   return home;
 }

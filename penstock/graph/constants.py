@@ -47,7 +47,7 @@ def constant(array: Any, layout: str | None = None, device: str | None = "cpu", 
 def as_node(value: Any) -> DataNode:
     """Nodes as they are; numbers, arrays and lists of numbers as constants, by the rules of `types.Constant`.
 
-    Raises TypeError for anything else, OverflowError for integers that do not fit.
+    Raises TypeError for anything else, ArgumentRangeError for integers that do not fit.
     """
     if isinstance(value, DataNode):
         return value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock import types
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
+from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.constants import ConstantOp, as_node
 from penstock.graph.node import DataNode, OpNode
@@ -41,7 +41,7 @@ def expression(function: str, *operands: Any) -> DataNode:
     The others are numbers or arrays. Numbers have the types that `types.Constant` gives them: Python's bools, ints
     and floats are BOOL, INT32 and FLOAT; 64-bit arrays become 32-bit ones.
 
-    Raises ArgumentTypeError for operands that are none of these, OverflowError for integers that do not fit.
+    Raises ArgumentTypeError for operands that are none of these, ArgumentRangeError for integers that do not fit.
     """
     with Blame(function):
         return _expression(function, operands)
@@ -83,8 +83,8 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
 def _operand(function: str, value: Any) -> DataNode:
     try:
         return as_node(value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value))
-    except OverflowError as e:
-        raise OverflowError(f"{function}: {e}") from e
+    except ArgumentRangeError as e:
+        raise ArgumentRangeError(f"{function}: {e}") from e
     except TypeError as e:
         raise ArgumentTypeError(
             f"{function}: an operand is a node, a number or an array of numbers, not {value!r}"

@@ -141,8 +141,8 @@ def _subscript(node: DataNode, key: Any, name: str | None = None) -> DataNode:
     inputs = [node]
     kinds, names, numbers, sources = "", "", [], []
     for item in items:
-        kind, name, parts = _item(node, item)
-        kinds, names = kinds + kind, names + (name or "?")
+        kind, letter, parts = _item(node, item)
+        kinds, names = kinds + kind, names + (letter or "?")
         for part in parts:
             number, source = _value(node, part, inputs)
             numbers.append(number)

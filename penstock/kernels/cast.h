@@ -13,6 +13,8 @@ class Cast : public RowOperator, public StageOperator {
   static constexpr Count kInputs{1, 2};
   explicit Cast(const Spec& s) : dtype_(s.dtype("dtype", DType::none)) {}
 
+  bool reads_elements(int input) const override { return input == 0; }
+
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
 
   void setup(const Context& c) const override {

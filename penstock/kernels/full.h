@@ -23,6 +23,8 @@ class Full : public Operator, public GpuOperator {
     number_.dtype = DType::f64;
   }
 
+  bool reads_elements(int input) const override { return !has_value_ && input == 0; }
+
   void setup(const Context& c) const override {
     Tensor& out = c.out(0);
     out.dtype = dtype_ != DType::none ? dtype_ : c.in(0).dtype;

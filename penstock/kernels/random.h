@@ -19,6 +19,8 @@ class RandomOperator : public Operator {
       fail(ErrorKind::argument, "the shape is given twice: by an input and by the argument shape");
   }
 
+  bool reads_elements(int input) const override { return input != like_; }
+
   void setup(const Context& c) const override {
     c.out(0).dtype = dtype_;
     c.out(0).shape = shape(c);

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock import types
 from penstock._values import whole_number
-from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError, GraphError
+from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError, GraphError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
@@ -85,7 +85,7 @@ def _layout(value: Any) -> str:
 def output_node(value: Any, index: int) -> DataNode:
     """An output of a pipeline's definition, as a node: nodes, numbers, arrays, and lists of numbers.
 
-    Raises ArgumentTypeError for all else, and OverflowError for integers that do not fit.
+    Raises ArgumentTypeError for all else, and ArgumentRangeError for integers that do not fit.
     """
     if isinstance(value, (list, tuple)) and any(isinstance(v, (list, tuple, DataNode)) for v in value):
         raise ArgumentTypeError(
@@ -94,8 +94,8 @@ def output_node(value: Any, index: int) -> DataNode:
         )
     try:
         return as_node(value)
-    except OverflowError as e:
-        raise OverflowError(f"output {index} of the pipeline is {value!r}: {e}") from e
+    except ArgumentRangeError as e:
+        raise ArgumentRangeError(f"output {index} of the pipeline: {e}") from e
     except (TypeError, ValueError) as e:
         raise ArgumentTypeError(
             f"output {index} of the pipeline is {value!r}: expected a node, a number, an array or a list of numbers"

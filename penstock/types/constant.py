@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError
 from penstock.types.convert import FLOATS, INTEGERS, NUMPY_TYPES, saturate, to_dali_type, to_numpy_type
 from penstock.types.enums import (
     BOOL,
@@ -149,8 +149,8 @@ def Constant(  # noqa: N802
     - ``device``: "cpu" or "gpu", where the tensor is copied to.
     - ``name``: of the node; a scalar with a name becomes one.
 
-    Raises TypeError for what is no number, ValueError where ``shape`` or ``layout`` does not fit, OverflowError where
-    a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
+    Raises ArgumentTypeError for what is no number, ArgumentError where ``shape`` or ``layout`` does not fit,
+    ArgumentRangeError where a 64-bit integer does not fit 32 bits and no ``dtype`` is given.
 
     >>> Constant(5, dtype=UINT8)
     ScalarConstant(5, DALIDataType.UINT8)
@@ -173,12 +173,12 @@ def _is_enum_type(dtype: int | None) -> bool:
 
 
 def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
-    """The array of a scalar, in its type. Raises OverflowError for an integer that does not fit that."""
+    """The array of a scalar, in its type. Raises ArgumentRangeError for an integer that does not fit that."""
     dtype = np.dtype(to_numpy_type(constant.dtype))
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         if not limits.min <= constant.value <= limits.max:
-            raise OverflowError(
+            raise ArgumentRangeError(
                 f"{constant.value} does not fit {constant.dtype}: give a wider type, such as "
                 f"types.Constant({constant.value}, types.INT64)"
             )
@@ -187,7 +187,10 @@ def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
 
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
     """The array of a `Constant`, whose docstring tells the rules. Members of enums are INT32."""
-    array: np.ndarray[Any, Any] = np.asarray(value)
+    try:
+        array: np.ndarray[Any, Any] = np.asarray(value)
+    except (ValueError, OverflowError) as error:  # lists of several lengths, and what NumPy cannot hold
+        raise ArgumentTypeError(f"Constant: value={value!r}: {error}") from error
     if array.size == 0 and not hasattr(value, "dtype"):
         array = array.astype(np.float32)
     if array.dtype.kind not in "buif":
@@ -199,7 +202,7 @@ def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> n
     elif array.dtype.itemsize == 8:
         narrow = np.dtype(f"{array.dtype.kind}4")
         if array.size and not np.array_equal(array.astype(narrow), array):
-            raise OverflowError(f"{value!r} does not fit {narrow}: give dtype= to Constant")
+            raise ArgumentRangeError(f"{value!r} does not fit {narrow}: give dtype= to Constant")
         array = array.astype(narrow)
     if shape is None:
         return array

@@ -13,7 +13,7 @@ import pytest
 
 import penstock.math
 from penstock import DataNode, Pipeline, fn, math, types
-from penstock.errors import ArgumentTypeError, OperatorError
+from penstock.errors import ArgumentRangeError, ArgumentTypeError, OperatorError
 from penstock.graph.constants import constant
 from tests.augment.arithmetic import (
     ARITHMETIC,
@@ -132,7 +132,7 @@ def test_operands_that_are_no_numbers(wrong: Any) -> None:
 def test_numbers_that_do_not_fit_and_operands_without_nodes() -> None:
     with Pipeline(1, 1, None):
         x = constant(np.ones(1))
-        with pytest.raises(OverflowError, match=r"add: 1099511627776 does not fit DALIDataType\.INT32"):
+        with pytest.raises(ArgumentRangeError, match=r"add: 1099511627776 does not fit DALIDataType\.INT32"):
             x + 2**40
         with pytest.raises(OverflowError, match=r"-1 does not fit DALIDataType\.UINT8"):
             x * types.Constant(-1).uint8()

@@ -218,7 +218,7 @@ def test_what_does_not_fit_the_sample(arguments: dict[str, Any], words: str) -> 
 
 def test_types_and_layouts_that_are_refused() -> None:
     with pytest.raises(OperatorError, match="FLOAT64: expected UINT8"):
-        run(np.zeros((2, 3, 3), np.float64))
+        run(constant(np.zeros((2, 3, 3)), "HWC"))
     with pytest.raises(OperatorError, match="'HW' has no channels"):
         run(constant(np.zeros((2, 3), np.uint8), "HW"), output_layout="HW")
     with pytest.raises(ArgumentError, match="dtype"):

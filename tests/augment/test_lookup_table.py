@@ -10,6 +10,7 @@ import pytest
 
 from penstock import Pipeline, fn, types
 from penstock.errors import ArgumentError, OperatorError
+from penstock.graph.constants import constant
 from tests.augment.pixels import rounded
 from tests.cases import Array, case, pictures, samples
 
@@ -60,7 +61,7 @@ def test_values_beyond_the_table(dtype: str) -> None:
     values = np.array([v for v in near if info.min <= v <= info.max], dtype)
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
     with pipe:
-        pipe.set_outputs(fn.lookup_table(values, **FAR))
+        pipe.set_outputs(fn.lookup_table(constant(values), **FAR))
     np.testing.assert_array_equal(pipe.run()[0].at(0), looked_up(values, **FAR))  # type: ignore[arg-type]
 
 
