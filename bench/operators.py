@@ -83,6 +83,12 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "expand_dims": [("photos", "axes=[0]", lambda fn, t, x: fn.expand_dims(x, axes=[0]))],
+    "fast_resize_crop_mirror": [
+        (
+            "photos", "256, 224",
+            lambda fn, t, x: fn.fast_resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1),
+        )
+    ],
     "flip": [
         ("photos", "horizontal", lambda fn, t, x: fn.flip(x, horizontal=1, vertical=0)),
         ("photos", "vertical", lambda fn, t, x: fn.flip(x, horizontal=0, vertical=1)),

@@ -251,6 +251,6 @@ def test_iterations_may_differ_in_size(files: list[str]) -> None:
 
 def test_more_bytes_than_any_number_of_them() -> None:
     """Each sample alone is more than memory holds, and all together more than 64 bits count."""
-    pipe = made(lambda: [fn.random.uniform(shape=[2**40, 2**40])], batch_size=2**14)
+    pipe = made(lambda: [fn.random.uniform(shape=[2**30, 2**15])], batch_size=2**18)
     with pytest.raises(OutOfMemoryError, match=r"random\.uniform: the system refused"):
         pipe.run()

@@ -95,6 +95,7 @@ def test_a_batch_that_ends_with_a_stuck_thread_holds_no_lock(gpu: Gpu, tmp_path:
                 files = fn.readers.file(files=sys.argv[1:])[0]
                 pipe.set_outputs(fn.external_source(name="mine", device="gpu", no_copy=True) + 1, files)
             pipe.build()
+            pipe.enable_api_check(False)
             steering.harm("/1", "read blocks", times=1)
             data, owner = array()
             pipe.feed_input("mine", data)

@@ -276,7 +276,6 @@ def test_a_text_is_not_changed_by_what_is_made_of_it() -> None:
     [
         lambda: fn.zeros(shape=[2], dtype=types.NO_TYPE),
         lambda: fn.ones(shape=[2], dtype=-1),
-        lambda: fn.constant(idata=[1], dtype=types.NO_TYPE),
         lambda: fn.reinterpret(np.uint8([1, 2]), dtype=types.STRING),
         lambda: fn.zeros(shape=[2], dtype=types.TENSOR_LAYOUT),
         lambda: fn.zeros(shape=[2**40, 2**40]),

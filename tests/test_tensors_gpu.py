@@ -140,8 +140,13 @@ def test_empty_lists_and_samples_without_elements() -> None:
     assert back(on_gpu([np.empty((0, 3), np.float32)] * 2).as_tensor()).shape == (2, 0, 3)
     assert back(tensor(np.empty((0, 3), np.float16))).shape == (0, 3)
     assert back(tensor(np.float32(2.5))) == 2.5
-    for empty in (TensorListGPU(), TensorListGPU([]), on_gpu([]), hollow[:0], TensorListGPU(tensor(np.empty((0, 3))))):
-        assert (len(empty), empty.shape(), empty.ndim(), empty.dtype, empty.layout()) == (0, [], 0, types.NO_TYPE, "")
+    nothing, part = (0, types.NO_TYPE, ""), (2, types.FLOAT, "HW")  # a part keeps what is known of the whole
+    rows = TensorListGPU(tensor(np.empty((0, 3))))
+    for empty, known in (
+        (TensorListGPU(), nothing), (TensorListGPU([]), nothing), (on_gpu([]), nothing), (hollow[:0], part),
+        (rows, (1, types.FLOAT64, "")),
+    ):  # fmt: skip
+        assert (len(empty), empty.shape(), (empty.ndim(), empty.dtype, empty.layout())) == (0, [], known)
         assert (empty.device_id(), empty.data_ptr(), len(empty.as_cpu()), list(empty)) == (-1, None, 0, [])
         with pytest.raises(TensorError, match="empty list"):
             empty.as_tensor()

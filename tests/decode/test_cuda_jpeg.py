@@ -320,10 +320,10 @@ def test_engines_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     names, accepted = write(tmp_path, [TAKEN["4:2:0"]]), "expected one of 'auto', 'cuda', 'hardware', 'cpu'"
     if variable:
         monkeypatch.setenv("PENSTOCK_JPEG", "nvjpeg")
-    wrong = "environment variable PENSTOCK_JPEG" if variable else "jpeg_engine"
-    with pytest.raises(ArgumentError, match=rf"decoders\.image: {wrong}='nvjpeg': {accepted}") as caught:
+    wrong = "environment variable PENSTOCK_JPEG" if variable else r"decoders\.image: jpeg_engine"
+    with pytest.raises(ArgumentError, match=f"{wrong}='nvjpeg': {accepted}") as caught:
         pipeline(names, fn.decoders.image, {} if variable else dict(jpeg_engine="nvjpeg"), batch_size=1).build()
-    assert "test_cuda_jpeg.py" in str(caught.value)
+    assert variable or "test_cuda_jpeg.py" in str(caught.value)
 
 
 def test_one_large_picture_among_many_small_ones(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ device, index, bytes_left, *files = sys.argv[1:]
 
 @pipeline_def(batch_size=1, num_threads=1, device_id=None if device == "cpu" else 0, exec_async=False,
               exec_pipelined=False)
-def pipeline(**arguments):
+def pipeline(jpeg_index=None):
     encoded, _ = fn.readers.file(files=files, on_error="skip")
     return fn.decoders.image_crop(
-        encoded, device=device, crop=(9, 9), crop_pos_x=1.0, crop_pos_y=1.0, on_error="skip", **arguments)
+        encoded, device=device, crop=(9, 9), crop_pos_x=1.0, crop_pos_y=1.0, on_error="skip", jpeg_index=jpeg_index)
 
 pipe, plain = pipeline(jpeg_index=index), pipeline()
 expected = plain.run()[0].as_cpu().at(0).tolist()

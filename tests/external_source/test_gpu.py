@@ -228,7 +228,9 @@ def test_no_copy_keeps_memory_while_it_is_needed(shown: bool, gpu: Gpu) -> None:
         assert alive() is not None
     assert [values(o) for o in outputs] == ([[5], [6]] if shown else [[6]])
     del outputs
-    pipe.run(mine=batch(1))[0].as_cpu()  # what the GPU is done with is let go of at the next batch, or the end
+    pipe.feed_input("mine", batch(1))
+    pipe.schedule_run()
+    pipe.share_outputs()[0].as_cpu()  # what the GPU is done with is let go of at the next batch, or the end
     pipe.close()
     del pipe
     gc.collect()

@@ -238,6 +238,7 @@ def test_reset_while_a_file_blocks(files: list[str]) -> None:
             + """
     steering.harm("/3", "read blocks", times=1)
     pipe = read()
+    pipe.enable_api_check(False)
     pipe.schedule_run()
     steering.wait_until_blocked()
     start = time.monotonic()
