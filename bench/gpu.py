@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def _gpus() -> int:
-    from penstock.run.gpu import count
+    from penstock.machine.gpu import count
 
     return count()
 

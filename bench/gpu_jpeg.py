@@ -21,7 +21,7 @@ from bench.gpu_kernels import copy_rate
 from bench.photos import SETS, describe, index_of, photos
 from penstock import fn, pipeline_def
 
-# In the order in which they run (native/gpu/cuda_jpeg.cpp).
+# In the order in which they run (native/cuda/decode/jpeg/jpeg.cpp).
 FOUND, INDEXED = ("synchronize", "join", "settle"), ("enter",)  # where the parts of scans begin
 PLANES, DIRECT = ("transform", "pixels"), ("direct",)  # DIRECT: of all photographs no chroma is coarser
 

@@ -35,7 +35,7 @@ def commit() -> str:
 
 
 def describe() -> list[str]:
-    from penstock._loader import isa
+    from penstock.machine.loader import isa
 
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     packages = {"DALI": "nvidia-dali-cuda130", "torch": "torch", "Pillow": "pillow", "OpenCV": "opencv-python-headless"}

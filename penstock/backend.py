@@ -10,7 +10,7 @@ can't help.
 from __future__ import annotations
 
 from penstock._values import whole_number
-from penstock.run import codecs, gpu
+from penstock.machine import codecs, gpu
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
 __all__ = [

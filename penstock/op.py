@@ -6,8 +6,9 @@
 
         horizontal = arg(1, "Flips left to right.", per_sample=True)
 
-`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``kernels/flip.h``. A class
-inherits the arguments of its bases, so groups of arguments that several operators share are plain classes of `arg`.
+`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``native/ops/geometry/flip``. A
+class inherits the arguments of its bases, so groups of arguments that several operators share are plain classes of
+`arg`.
 """
 
 from __future__ import annotations

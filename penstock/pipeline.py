@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from penstock import _settings, types
+from penstock.decode import engines
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import DataNode, Scope
@@ -15,7 +16,6 @@ from penstock.optimize.plan import Plan, Where
 from penstock.pipeline_def import do_not_convert, pipeline_def
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
-from penstock.run import decoders
 from penstock.run.arguments import PIPELINE_AKA, named
 from penstock.run.checks import OutputCheck, check_names, check_scope, output_node, warn_of_unused
 from penstock.run.dot import write_dot
@@ -175,7 +175,7 @@ class Pipeline(Serializable):
         self._check.lengths(len(outputs))
         check_names(self.nodes)
         check_scope(outputs, self._key)
-        plan = self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], decoders.leaves_planes)
+        plan = self._plan = optimize(outputs, [n for n in self.nodes if n.preserve], engines.leaves_planes)
         warn_of_unused(plan)
         return plan
 
@@ -392,7 +392,7 @@ class Pipeline(Serializable):
         types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
         """
         runner = self._built()
-        text = explain(runner.plan, decoders.notes(runner.executor))
+        text = explain(runner.plan, engines.notes(runner.executor))
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):
             return text
         return "\n\n".join([text, *self._explain()])

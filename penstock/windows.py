@@ -13,7 +13,7 @@ OUT_OF_BOUNDS = (
 
 
 class CropWindowArgs(Op):
-    """A window by its size, and its position as a share of the room that is left (native/core/crop_window.h)."""
+    """A window by its size, and its position as a share of the room that is left (crop_window.h)."""
 
     crop = arg(
         None,
@@ -56,7 +56,7 @@ class CropWindowArgs(Op):
 
 
 class SliceWindowArgs(Op):
-    """A window by start and end or size, along some axes (native/core/slice_window.h).
+    """A window by start and end or size, along some axes (native/ops/arguments/slice_window.h).
 
     Instead of the arguments, two more inputs may be given, anchor and shape, with one value per axis: whole numbers
     count elements, floats are shares of the extent unless ``normalized_anchor`` or ``normalized_shape`` is False.
@@ -94,7 +94,7 @@ class SliceWindowArgs(Op):
 
 
 class OutOfBoundsArgs(Op):
-    """What becomes of a window that reaches beyond the input (native/core/border.h)."""
+    """What becomes of a window that reaches beyond the input (native/ops/arguments/border.h)."""
 
     out_of_bounds_policy = arg(
         "error",

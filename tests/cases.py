@@ -1,6 +1,6 @@
-"""What the sweeping tests (tests/test_sweep.py) try each operator on.
+"""What the sweeping tests (tests/augment/test_sweep.py) try each operator on.
 
-A test module of an operator, tests/augment/test_flip.py say, has a list of cases:
+A test module of an operator, tests/augment/geometry/test_flip.py say, has a list of cases:
 
     def flipped(x, horizontal=1, vertical=0):  # one sample, by NumPy alone
         ...
@@ -13,7 +13,7 @@ A test module of an operator, tests/augment/test_flip.py say, has a list of case
 The reference gets one sample's arrays and arguments (a per-sample argument as this sample's value), and returns the
 output's array, or a tuple of them. From that alone each case is checked against its reference and against DALI, fused
 and unfused, with several numbers of threads and sizes of batch, and the operator on empty and misshapen inputs; and, if
-the operator runs on GPUs, against the CPU's result (tests/test_sweep_gpu.py), which `on_gpu` may allow to differ.
+the operator runs on GPUs, against the CPU's result (test_sweep_gpu.py), which `on_gpu` may allow to differ.
 
 The sweep imports each module, so these must not skip themselves as a whole where something is missing.
 """

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock import _loader
+from penstock.machine import loader
 
 ROOT = Path(__file__).resolve().parents[1]
-LEVELS = _loader._levels()  # of instruction sets, that run here
+LEVELS = loader._levels()  # of instruction sets, that run here
 
 
 def folder() -> Path:

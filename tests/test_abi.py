@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.run import native
+from penstock.machine import native
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ import pytest
 
 from penstock import Pipeline, fn, types
 from penstock.tensors import TensorCPU, TensorListCPU
+from tests.cuda.gpu_streams import Gpu, Interface
 from tests.faults.processes import faulty, runs
-from tests.gpu_streams import Gpu, Interface
 from tests.small import ten_files
 from tests.software_gpu import libraries
 
@@ -77,10 +77,10 @@ def test_a_batch_that_ends_with_a_stuck_thread_holds_no_lock(gpu: Gpu, tmp_path:
             import gc, sys, time, weakref
             import numpy as np
             from penstock import Pipeline, fn
-            from penstock.run import native
+            from penstock.machine import native
             from penstock.tensors import TensorListCPU
             from tests.faults import steering
-            from tests.gpu_streams import Interface
+            from tests.cuda.gpu_streams import Interface
 
             class Owner:
                 pass

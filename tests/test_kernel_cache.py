@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.run import kernels
+from penstock.machine import kernels
 
 
 @pytest.fixture

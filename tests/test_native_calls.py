@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.run import native
+from penstock.machine import native
 from tests.programs import ROOT
 
 HEADER = (ROOT / "native" / "penstock.h").read_text()

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 AREAS = {
     "library, Python": ("penstock", ("*.py",)),
     "library, C++": ("native", ("*.h", "*.cpp")),
-    "kernels": ("penstock/kernels", ("*.h",)),
+    "device": ("penstock/device", ("*.h",)),
     "tests": ("tests", ("*.py", "*.cpp")),
     "bench": ("bench", ("*.py", "*.cpp")),
     "tools": ("tools", ("*.py",)),

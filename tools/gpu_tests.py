@@ -27,7 +27,7 @@ RESULTS = ROOT / "bench" / "results" / "gpu-tests.md"
 MARKS = ["-m", "gpu or any_gpu"]
 # Each operator on the GPU, and decoding: what touches memory there.
 SANITIZED = [
-    "tests/test_sweep_gpu.py",
+    "tests/augment/test_sweep_gpu.py",
     "tests/decode/test_mixed.py",
     "tests/decode/test_nvimagecodec.py",
     "tests/decode/test_cuda_jpeg.py",
@@ -135,9 +135,10 @@ def find_sanitizer() -> Path | None:
 
 def machine() -> list[str]:
     """Date, GPUs with their driver, versions, commit."""
+    from penstock.machine.loader import isa
+
     from bench import machine
-    from penstock._loader import isa
-    from penstock.run import gpu
+    from penstock.machine import gpu
 
     kinds = [f"{gpu.describe(i).name.decode()} (sm_{gpu.describe(i).arch})" for i in range(gpu.count())]
     now = datetime.datetime.now(datetime.timezone.utc)

@@ -75,8 +75,8 @@ def operators() -> list[str]:
 
 def measured(only: str) -> dict[str, Row]:
     """Runs the cases."""
+    from tests.augment.test_sweep import CASES, is_random
     from tests.runners import dalis, ours
-    from tests.test_sweep import CASES, is_random
 
     rows: dict[str, Row] = {}
     with tempfile.TemporaryDirectory() as folder:

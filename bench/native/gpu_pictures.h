@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda/decode/nvjpeg/batched.h"
 #include "decode/image.h"
-#include "gpu/batched_jpeg.h"
 
 namespace bench {
 

@@ -9,7 +9,7 @@
 #include <jpeglib.h>
 
 #include "core/error.h"
-#include "gpu/libraries.h"
+#include "cuda/driver/libraries.h"
 #include "gpu_pictures.h"
 
 using namespace ps;

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core/error.h"
-#include "gpu/libraries.h"
+#include "cuda/driver/libraries.h"
 #include "gpu_pictures.h"
 
 using namespace ps;

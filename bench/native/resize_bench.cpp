@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ops/geometry/resize/stage.h"
 #include "rows/memory_rows.h"
-#include "rows/resize_stage.h"
 
 using namespace ps;
 

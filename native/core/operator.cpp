@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "core/half.h"
-#include "rows/memory_rows.h"
 
 namespace ps {
 namespace {
@@ -105,13 +104,6 @@ std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec)
   check_count("inputs", spec.num_inputs, it->second.inputs);
   check_count("outputs", spec.num_outputs, it->second.outputs);
   return it->second.make(spec);
-}
-
-RowFormat RowOperator::format(const Tensor& t) const { return picture_format(t); }
-
-void SourceOperator::run(const Context& c) const {
-  MemorySink sink(c.out(0));
-  produce(c, sink.window(), sink);
 }
 
 }  // namespace ps

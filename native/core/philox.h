@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/device/philox.h"
+#include "device/base/philox.h"
 
 namespace ps {
 

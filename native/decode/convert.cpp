@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "kernels/device/full_scale.h"
+#include "device/base/full_scale.h"
 
 namespace ps {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/recorder.h"
+#include "cuda/record/recorder.h"
 #include "run/fed.h"
 #include "run/plan.h"
 

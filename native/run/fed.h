@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "gpu/lease.h"
+#include "cuda/memory/lease.h"
 
 namespace ps {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/range.h"
-#include "gpu/operator.h"
+#include "cuda/record/operator.h"
 
 namespace ps {
 namespace {

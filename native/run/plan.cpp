@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gpu/operator.h"
+#include "cuda/record/operator.h"
 
 namespace ps {
 

@@ -6,7 +6,7 @@
 
 #include "core/range.h"
 #include "core/waiting.h"
-#include "gpu/operator.h"
+#include "cuda/record/operator.h"
 #include "rows/memory_rows.h"
 #include "run/stage_clock.h"
 

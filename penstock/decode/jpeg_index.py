@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penstock.errors import ArgumentError, ReadError, one_line
-from penstock.run import native
+from penstock.machine import native
 
 NAME = "penstock.jpegindex"  # of an index that lies in the folder that it is of
 _MAGIC = b"Penstock JPEG ix"

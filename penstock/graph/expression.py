@@ -17,8 +17,8 @@ from penstock.op import REQUIRED, Op, arg, check_arguments, op
 class Arithmetic(Op):
     """One element-wise function of one to three operands.
 
-    Shapes are broadcast as in NumPy. Types are promoted as in DALI (`promote` in kernels/arithmetic_types.h); float16
-    works too: it takes part as the narrowest float, and is computed in float32.
+    Shapes are broadcast as in NumPy. Types are promoted as in DALI (`promote` in
+    native/ops/tensor/arithmetic/types.h); float16 works too: it takes part as the narrowest float, and is computed in float32.
 
     Output: the shape that the operands' shapes make; the longest of their layouts, if it names all axes.
 
@@ -26,7 +26,7 @@ class Arithmetic(Op):
     division by zero. A GPU can't tell of the latter: there the quotient is 0, and the remainder the dividend.
     """
 
-    function = arg(REQUIRED, "Its name, as in kernels/arithmetic_functions.h.", kind="string")
+    function = arg(REQUIRED, "Its name, as in ops/tensor/arithmetic/functions.h.", kind="string")
     order = arg(REQUIRED, "Which input each operand is.", kind="integers")
     on_gpu = arg(0, "How many inputs, the first ones, are in the GPU's memory.")
 

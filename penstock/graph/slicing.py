@@ -18,7 +18,7 @@ _MAX_AXES = 12
 
 @op("_subscript", kernel="subscript", devices=["cpu", "gpu"], inputs=(1, 1 + 3 * _MAX_AXES))
 class Subscript(Op):
-    """The parts of a key, see ``kernels/subscript.h``. Bounds that are nodes are further inputs."""
+    """The parts of a key, see ``ops/tensor/subscript.cpp``. Bounds that are nodes are further inputs."""
 
     setup_reads = tuple(range(1, 1 + 3 * _MAX_AXES))
     cpu_inputs = setup_reads

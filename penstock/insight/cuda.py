@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.insight.probes import Facts, Missing
-from penstock.run import gpu, kernels, libraries
+from penstock.machine import gpu, kernels, libraries
 
 _EXTRA = "pip install 'penstock[cuda13]', or penstock[cuda12] for older drivers"
 

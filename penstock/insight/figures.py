@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.decode.engines import Decoded
 from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
-from penstock.run.decoders import Decoded
 from penstock.run.executor import Executor
 from penstock.run.recording import Call, Called, Did, Recording
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import penstock
-from penstock import _loader, fn
+from penstock import fn
 from penstock.errors import DecodeError, PenstockError
 from penstock.insight import machine
 from penstock.insight.pictures import PICTURES
+from penstock.machine import loader
 from penstock.pipeline import Pipeline
 
 GB = 1 << 30
@@ -45,13 +46,13 @@ def versions(missing: list[Missing]) -> Facts:
         "system": f"{platform.system()} {platform.release()}, {' '.join(platform.libc_ver())}",
     }
     try:
-        facts["native library"] = str(_loader.library_path())
+        facts["native library"] = str(loader.library_path())
     except PenstockError as e:
         facts["native library"] = "not found"
         missing.append(Missing("the native library", "No pipeline runs.", str(e)))
         return facts
-    built = _loader.isa()
-    best = (_loader._levels() or ["none"])[-1]
+    built = loader.isa()
+    best = (loader._levels() or ["none"])[-1]
     facts["instruction set"] = f"{built} (this processor runs {best})"
     if built != best:
         missing.append(

@@ -8,8 +8,8 @@ from typing import Any
 from penstock.errors import ArgumentError
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
+from penstock.machine import native
 from penstock.read.broken_samples import BrokenSample, report
-from penstock.run import native
 from penstock.run.program import Program
 from penstock.run.readers import in_step
 

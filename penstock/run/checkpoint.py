@@ -8,9 +8,9 @@ from typing import Any
 
 from penstock._document import Field, parse, short
 from penstock.errors import ArgumentError
+from penstock.feed.inputs import Inputs
 from penstock.graph.blame import warn
 from penstock.run.executor import Executor
-from penstock.run.inputs import Inputs
 
 _FORMAT = 1
 _PARTS = frozenset(["penstock", "seed", "samples", "readers"])

@@ -11,8 +11,8 @@ from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
+from penstock.machine import gpu
 from penstock.optimize.plan import Plan
-from penstock.run import gpu
 from penstock.tensors.samples import Samples
 
 # How an output has what the constructor's argument of this name asks for.

@@ -13,12 +13,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from penstock import _settings
+from penstock.decode import engines
+from penstock.decode.engines import Decoded
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
+from penstock.machine import codecs, gpu, native
 from penstock.optimize.plan import Plan
-from penstock.run import codecs, gpu, native, recording
-from penstock.run.decoders import Decoded
+from penstock.run import recording
 from penstock.run.program import Program
 from penstock.run.recording import Call, Recording
 
@@ -47,7 +49,7 @@ class Engine:
         if device is not None:
             gpu.prepare()
         self.program = Program(plan, seed, device)
-        gpu.warn_of_missing(self.program.jpeg_engines.values())
+        engines.warn_of_missing(self.program.jpeg_engines.values())
         self._quick, self._blocking = native.quick(), native.blocking()
         options = native.Options(
             threads=threads, io_threads=io_threads, depth=max(depth, gpu_depth), gpu_depth=gpu_depth or depth,

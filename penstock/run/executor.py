@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.errors import GraphError
+from penstock.feed.data import Fed, feed
+from penstock.feed.inputs import Input, Inputs, Places, Ready
 from penstock.graph.blame import Blame
+from penstock.machine import native
 from penstock.optimize.plan import Plan
-from penstock.run import native
 from penstock.run.broken import Broken
 from penstock.run.engine import Engine
-from penstock.run.feed import Fed, feed
-from penstock.run.inputs import Input, Inputs, Places, Ready
 from penstock.run.recording import Call
 from penstock.run.turn import Turn
 from penstock.tensors import TensorListCPU, TensorListGPU

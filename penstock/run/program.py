@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from penstock import types
+from penstock.decode import engines
+from penstock.decode.engines import JpegEngine
 from penstock.decode.options import ImageOptions
 from penstock.errors import PenstockError, from_native
 from penstock.graph.blame import Blame
 from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
+from penstock.machine import native
 from penstock.optimize.plan import Plan
-from penstock.run import decoders, native
-from penstock.run.decoders import JpegEngine
 
 
 class Program:
@@ -117,7 +118,7 @@ class Program:
         arguments = op.kernel_arguments()
         if isinstance(op, ImageOptions) and node.device == "mixed":
             with Blame(op.name, node.location):
-                engine = self.jpeg_engines[node] = decoders.choose(op)
+                engine = self.jpeg_engines[node] = engines.choose(op)
             arguments |= {"jpeg_engine": engine.name, "hw_decoder_load": engine.load}
         for name, value in arguments.items():
             if value is not None:

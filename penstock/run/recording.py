@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.run import native
+from penstock.machine import native
 
 SPAN: np.dtype[Any] = np.dtype([(field[0], np.dtype(field[1])) for field in native.Span._fields_])
 _AT_ONCE = 4096

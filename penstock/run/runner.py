@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from penstock.feed.inputs import Inputs
 from penstock.graph.blame import Blame
+from penstock.machine import affinity
 from penstock.optimize.plan import Plan
 from penstock.read.order import LastBatch, Position, check_last_batch
-from penstock.run import affinity, checkpoint
+from penstock.run import checkpoint
 from penstock.run.checks import check_gpu
 from penstock.run.executor import Executor
-from penstock.run.inputs import Inputs
 from penstock.run.options import Options
 from penstock.run.readers import Readers
 from penstock.run.recording import Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.run import gpu
+from penstock.machine import gpu
 from penstock.run.executor import Executor
 
 

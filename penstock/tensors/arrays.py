@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import DeviceError, TensorError
-from penstock.run import native
+from penstock.machine import native
 from penstock.types import DALIDataType, to_dali_type, to_numpy_type
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import DeviceError, TensorError
-from penstock.run import native
+from penstock.machine import native
 from penstock.tensors.gpu_memory import LEGACY_STREAM, GpuMemory, copy_stream, device_at, stream_handle
 from penstock.types import DALIDataType, to_dali_type
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.errors import ArgumentTypeError
-from penstock.run import native
+from penstock.machine import native
 
 LEGACY_STREAM = 1  # the default stream, which others call 0 too
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import TensorError, TensorIndexError
-from penstock.run import native
+from penstock.machine import native
 from penstock.tensors.arrays import DESCRIPTOR, Array, check_layout, numpy_type
 from penstock.types import NO_TYPE, DALIDataType, to_dali_type
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from penstock.errors import ArgumentError, DeviceError
-from penstock.run import native
+from penstock.machine import native
 from penstock.tensors import dlpack
 from penstock.tensors.arrays import Array, check_layout, numpy_type
 from penstock.tensors.gpu_memory import GpuMemory, stream_handle

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from penstock.errors import TensorError
-from penstock.run import native
+from penstock.machine import native
 from penstock.tensors.arrays import (
     Array,
     array_at,

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from penstock.errors import TensorError
-from penstock.run import native
+from penstock.machine import native
 from penstock.tensors import dlpack
 from penstock.tensors.arrays import DESCRIPTOR, Array, numpy_type
 from penstock.tensors.frameworks import descriptors

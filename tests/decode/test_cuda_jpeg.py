@@ -15,8 +15,9 @@ import pytest
 
 import penstock
 from penstock import Pipeline, fn, pipeline_def, types
+from penstock.decode import engines
 from penstock.errors import ArgumentError, DecodeError, DeviceError
-from penstock.run import gpu, kernels, libraries
+from penstock.machine import kernels, libraries
 from tests.decode.pictures import Array, decode, jpeg, png, smooth, write
 
 RANDOM = np.random.default_rng(12)
@@ -292,7 +293,7 @@ def test_what_a_missing_library_changes(tmp_path: Path, monkeypatch: pytest.Monk
         (False, "CPU ({}, and nvJPEG was not found)"),
     ):
         monkeypatch.setattr(libraries, "found", lambda name, found=found: found)
-        gpu._warn_without_libraries.cache_clear()
+        engines._warn_without_libraries.cache_clear()
         with nullcontext() if found else pytest.warns(UserWarning, match="nvJPEG and nvImageCodec were not found"):
             pipe = pipeline(names, fn.decoders.image, {}, batch_size=1)
             assert explained(pipe)[0] == "JPEG: " + engine.format(without)

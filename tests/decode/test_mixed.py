@@ -20,8 +20,9 @@ import pytest
 
 import penstock
 from penstock import fn, pipeline_def, types
+from penstock.decode import engines
 from penstock.errors import DecodeError
-from penstock.run import gpu, libraries
+from penstock.machine import libraries
 from tests.decode.mixed import JPEGS, assert_alike, decode_mixed, mixed_pipeline
 from tests.decode.pictures import decode, jpeg, png, smooth, write
 from tests.decode.test_formats import FILES as FORMATS
@@ -199,7 +200,7 @@ def test_a_warning_says_what_brings_the_libraries(
 ) -> None:
     """Once in a process, and not for those who ask for the CPU."""
     monkeypatch.setattr(libraries, "found", lambda name: name not in missing)
-    gpu._warn_without_libraries.cache_clear()
+    engines._warn_without_libraries.cache_clear()
     files = [JPEGS["4:4:4"]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -214,10 +215,10 @@ def test_a_warning_says_what_brings_the_libraries(
 MISSING = """
 import sys, warnings
 import numpy as np
-import penstock.run.libraries
+import penstock.machine.libraries
 from penstock import fn, pipeline_def, types
 
-penstock.run.libraries.found = lambda name: False
+penstock.machine.libraries.found = lambda name: False
 
 @pipeline_def(batch_size=len(sys.argv) - 1, num_threads=2, device_id=0)
 def pipeline(device):

@@ -14,7 +14,7 @@ from PIL import Image
 
 from penstock import fn, pipeline_def, types
 from penstock.errors import DecodeError
-from penstock.run import libraries
+from penstock.machine import libraries
 from tests.decode import formats
 from tests.decode.mixed import JPEGS, assert_alike, decode_mixed, mixed_pipeline
 from tests.decode.pictures import Array, Window, decode, png, smooth, write

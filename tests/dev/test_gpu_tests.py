@@ -13,13 +13,13 @@ GOOD = """\
 ........s [100%]
 ========= COMPUTE-SANITIZER
 =========================== short test summary info ============================
-SKIPPED [2] tests/test_gpu_engine.py:312: needs two GPUs
+SKIPPED [2] tests/cuda/test_gpu_engine.py:312: needs two GPUs
 8 passed, 2 skipped in 3.21s
 ========= ERROR SUMMARY: 0 errors
 """
 BAD = """\
-FAILED tests/test_sweep_gpu.py::test_cpu_and_gpu[flip] - AssertionError: sample 2 in /somewhere/private
-ERROR tests/test_sweep_gpu.py::test_two
+FAILED tests/augment/test_sweep_gpu.py::test_cpu_and_gpu[flip] - AssertionError: sample 2 in /somewhere/private
+ERROR tests/augment/test_sweep_gpu.py::test_two
 1 failed, 7 passed, 1 error in 9.00s
 ========= RACECHECK SUMMARY: 10 hazards displayed (10 errors, 0 warnings)
 """
@@ -38,7 +38,10 @@ def test_a_bad_run(status: int) -> None:
     run = gpu_tests.summary_of(BAD, "racecheck", status)
     assert not run.good
     assert run.closing == "1 failed, 7 passed, 1 error in 9.00s"
-    wanted = ["FAILED tests/test_sweep_gpu.py::test_cpu_and_gpu[flip]", "ERROR tests/test_sweep_gpu.py::test_two"]
+    wanted = [
+        "FAILED tests/augment/test_sweep_gpu.py::test_cpu_and_gpu[flip]",
+        "ERROR tests/augment/test_sweep_gpu.py::test_two",
+    ]
     assert run.failed == wanted
     assert run.errors == "RACECHECK SUMMARY: 10 hazards displayed (10 errors, 0 warnings)"
 
@@ -70,7 +73,7 @@ def test_the_report() -> None:
     assert "- GPUs: one" in text
     assert "| tests | 8 passed, 2 skipped in 3.21s | ERROR SUMMARY: 0 errors |" in text
     assert "| racecheck | **failed**: 1 failed, 7 passed, 1 error in 9.00s |" in text
-    assert "- FAILED tests/test_sweep_gpu.py::test_cpu_and_gpu[flip]" in text
+    assert "- FAILED tests/augment/test_sweep_gpu.py::test_cpu_and_gpu[flip]" in text
     assert "private" not in text
 
 

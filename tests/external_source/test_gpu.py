@@ -18,7 +18,7 @@ import pytest
 from penstock import Pipeline, fn
 from penstock.errors import DeviceError, TensorError
 from penstock.tensors import TensorListCPU, TensorListGPU
-from tests.gpu_streams import Gpu, Interface
+from tests.cuda.gpu_streams import Gpu, Interface
 
 Array = np.ndarray[Any, Any]
 COUNT, SIZE = 3, 50_000

@@ -10,9 +10,9 @@ from typing import Any
 
 MODULES = (
     "penstock/pipeline.py", "penstock/plugin/base.py", "penstock/plugin/pytorch.py", "penstock/read/order.py",
-    "penstock/run/broken.py", "penstock/run/engine.py", "penstock/run/executor.py", "penstock/run/inputs.py",
+    "penstock/run/broken.py", "penstock/run/engine.py", "penstock/run/executor.py", "penstock/feed/inputs.py",
     "penstock/run/program.py",
-    "penstock/run/readers.py", "penstock/run/runner.py", "penstock/read/poll.py", "penstock/run/turn.py",
+    "penstock/run/readers.py", "penstock/run/runner.py", "penstock/feed/poll.py", "penstock/run/turn.py",
 )  # fmt: skip
 
 

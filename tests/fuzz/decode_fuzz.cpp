@@ -20,9 +20,9 @@
 #include <string>
 
 #include "core/error.h"
+#include "cuda/decode/nvimgcodec/image_codec.h"
+#include "cuda/decode/nvjpeg/batched.h"
 #include "decode/codec.h"
-#include "gpu/batched_jpeg.h"
-#include "gpu/image_codec.h"
 #include "mutation.h"
 
 namespace {

@@ -69,7 +69,7 @@ def training(files: list[str]) -> Pipeline:
 
 def sweep(folder: Path) -> list[Pipeline]:
     """One for each operator's first cases, so that every operator and most of their arguments are there."""
-    from tests.test_sweep import CASES
+    from tests.augment.test_sweep import CASES
 
     made: list[Pipeline] = []
     seen: dict[str, int] = {}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from penstock.op import registry
+from tests.augment.test_sweep import CASES, is_random
 from tests.cases import Case
 from tests.runners import assert_as_dali_on_gpu
-from tests.test_sweep import CASES, is_random
 
 pytestmark = pytest.mark.gpu
 

@@ -19,9 +19,9 @@ import pytest
 
 import penstock
 from penstock import fn, pipeline_def, types
+from penstock.decode.engines import Decoded
 from penstock.decode.jpeg_index import build_index
 from penstock.read.broken_samples import BrokenSample
-from penstock.run.decoders import Decoded
 from tests.decode.pictures import Array, exif, write
 from tests.gpu.jpeg_corpus import Mutator, Sample, checksum, make_corpus
 

@@ -13,9 +13,9 @@
 #include <jpeglib.h>
 
 #include "core/error.h"
-#include "gpu/batched_jpeg.h"
-#include "gpu/image_codec.h"
-#include "gpu/libraries.h"
+#include "cuda/decode/nvimgcodec/image_codec.h"
+#include "cuda/decode/nvjpeg/batched.h"
+#include "cuda/driver/libraries.h"
 
 using namespace ps;
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "cuda/decode/nvjpeg/batched.h"
+#include "cuda/driver/libraries.h"
 #include "decode/image.h"
-#include "gpu/batched_jpeg.h"
-#include "gpu/libraries.h"
 #include "rows/memory_rows.h"
 
 using namespace ps;

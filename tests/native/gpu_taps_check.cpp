@@ -1,5 +1,5 @@
-// Checks the weights that GPU kernels compute for themselves (kernels/device/resample_axis.h) against the CPU's
-// (kernels/resample.h), on random axes: the same taps, and the same bits.
+// Checks the weights that GPU kernels compute for themselves (device/geometry/resize/axis.h) against the CPU's
+// (ops/geometry/resize/taps.h), on random axes: the same taps, and the same bits.
 //
 //   gpu_taps_check [--cases N] [--seed N]     exit status 0: all is well (other arguments are ignored)
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/resample_gpu.h"
+#include "ops/geometry/resize/gpu.h"
 
 using namespace ps;
 

@@ -1,12 +1,12 @@
-// Chains of stages that begin with a picture's planes (penstock/kernels/device/decoded.h), beside the same ones that begin
+// Chains of stages that begin with a picture's planes (penstock/device/picture/decoded.h), beside the same ones that begin
 // with its pixels. For jpeg_kernels_check.cpp, whose Run runs kernels.
 #pragma once
 
+#include "device/geometry/resize/resize.h"
+#include "device/picture/decoded.h"
+#include "device/picture/window.h"
 #include "jpeg_files.h"
-#include "kernels/device/decoded.h"
-#include "kernels/device/resample.h"
-#include "kernels/device/window.h"
-#include "kernels/resample_gpu.h"
+#include "ops/geometry/resize/gpu.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Runs the kernels that decode JPEG (penstock/kernels/device/jpeg_*.h) on the host, a block by one thread or by several
+// Runs the kernels that decode JPEG (penstock/device/jpeg/) on the host, a block by one thread or by several
 // at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
 // values, planes; pixels against libjpeg, and chains that read planes against those that read pixels. Mutated files
 // must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
@@ -6,16 +6,16 @@
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
 #define PS_SOFTWARE_THREADS
-#include "gpu/cuda_jpeg_plan.h"
-#include "kernels/device/jpeg_coefficients.h"
-#include "kernels/device/jpeg_convert.h"
-#include "kernels/device/jpeg_dc.h"
-#include "kernels/device/jpeg_direct.h"
-#include "kernels/device/jpeg_index.h"
-#include "kernels/device/jpeg_pixels.h"
-#include "kernels/device/jpeg_synchronize.h"
-#include "kernels/device/jpeg_transform.h"
-#include "kernels/device/jpeg_unstuff.h"
+#include "cuda/decode/jpeg/plan.h"
+#include "device/jpeg/coefficients.h"
+#include "device/jpeg/convert.h"
+#include "device/jpeg/dc.h"
+#include "device/jpeg/direct.h"
+#include "device/jpeg/index.h"
+#include "device/jpeg/pixels.h"
+#include "device/jpeg/synchronize.h"
+#include "device/jpeg/transform.h"
+#include "device/jpeg/unstuff.h"
 
 #include <barrier>
 #include <cstring>

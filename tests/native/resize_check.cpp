@@ -12,8 +12,8 @@
 #include <random>
 #include <vector>
 
+#include "ops/geometry/resize/stage.h"
 #include "rows/memory_rows.h"
-#include "rows/resize_stage.h"
 
 using namespace ps;
 

@@ -21,7 +21,7 @@ from penstock import fn, pipeline_def  # noqa: E402
 from penstock.plugin import pytorch  # noqa: E402
 from penstock.plugin.pytorch import DALIGenericIterator, LastBatchPolicy  # noqa: E402
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU  # noqa: E402
-from tests.gpu_streams import Gpu, as_if_on_cpu  # noqa: E402
+from tests.cuda.gpu_streams import Gpu, as_if_on_cpu  # noqa: E402
 
 COUNT, SIZE = 26, 200_000
 STREAM_SAFE = {"reader_name": "Reader", "auto_reset": True}

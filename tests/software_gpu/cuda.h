@@ -1,4 +1,4 @@
-// The functions of NVIDIA's driver that native/gpu/driver.h names, for GPUs that are threads of this process, and what
+// The functions of NVIDIA's driver that native/cuda/driver/driver.h names, for GPUs that are threads of this process, and what
 // they share. They are strict where a real driver may be lenient: what needs a context by its documentation fails
 // without one, and copies run behind the host whatever memory they use.
 //
@@ -8,12 +8,12 @@
 
 #include <deque>
 
-#include "gpu/driver.h"
+#include "cuda/driver/driver.h"
 #include "handles.h"
 #include "module.h"
 #include "stream.h"
 
-// What native/gpu/driver.h takes them for, so a definition that differs does not compile.
+// What native/cuda/driver/driver.h takes them for, so a definition that differs does not compile.
 #pragma GCC visibility push(default)
 extern "C" {
 using namespace ps::gpu;

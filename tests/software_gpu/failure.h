@@ -1,7 +1,7 @@
 // What the software driver's calls may return, in the driver's numbers, and how it gets out of them.
 #pragma once
 
-#include "gpu/driver.h"
+#include "cuda/driver/driver.h"
 
 namespace software_gpu {
 

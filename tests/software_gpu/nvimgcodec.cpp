@@ -1,4 +1,4 @@
-// The functions of nvImageCodec that native/gpu/nvimgcodec.h names, for the software GPU: uncompressed TIFF of one
+// The functions of nvImageCodec that native/cuda/decode/nvimgcodec/nvimgcodec.h names, for the software GPU: uncompressed TIFF of one
 // strip, decoded in the stream's order, behind the host. It is as hard to please as the real one: it gives the channels
 // as stored, or RGB of colour files; of big-endian files it knows no regions; damage shows in an item's status.
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "gpu/nvimgcodec.h"
+#include "cuda/decode/nvimgcodec/nvimgcodec.h"
 
 namespace ps::gpu::nvimgcodec {
 
@@ -110,7 +110,7 @@ uint32_t start(const nvimgcodecCodeStream& f, const nvimgcodec::ImageInfo& to) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// As native/gpu/nvimgcodec.h takes them, so a definition that differs does not compile.
+// As native/cuda/decode/nvimgcodec/nvimgcodec.h takes them, so a definition that differs does not compile.
 #define PS_DECLARE(name, ...) std::type_identity_t<__VA_ARGS__> name;
 PS_NVIMGCODEC_FUNCTIONS(PS_DECLARE)
 #undef PS_DECLARE

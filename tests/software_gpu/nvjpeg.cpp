@@ -1,4 +1,4 @@
-// The functions of nvJPEG that native/gpu/nvjpeg.h names, for the software GPU: libjpeg decodes in the stream's order,
+// The functions of nvJPEG that native/cuda/decode/nvjpeg/nvjpeg.h names, for the software GPU: libjpeg decodes in the stream's order,
 // behind the host, and reads files, lists and parameters no sooner. So what is given back too early is likely to be
 // noticed. It keeps the real one's rules: a state must be set up for a batch's size and format, and again after a batch
 // failed; the hardware takes baseline files; only the hardware knows regions; a header may be fine where data is not.
@@ -14,7 +14,7 @@
 
 #include <jpeglib.h>
 
-#include "gpu/nvjpeg.h"
+#include "cuda/decode/nvjpeg/nvjpeg.h"
 
 // The types that nvJPEG keeps to itself.
 namespace ps::gpu {
@@ -153,7 +153,7 @@ int run(NvjpegState s, const unsigned char* const* data, const size_t* lengths, 
 #pragma GCC visibility push(default)
 extern "C" {
 
-// As native/gpu/nvjpeg.h takes them, so a definition that differs does not compile.
+// As native/cuda/decode/nvjpeg/nvjpeg.h takes them, so a definition that differs does not compile.
 #define PS_DECLARE(name, ...) std::type_identity_t<__VA_ARGS__> name;
 PS_NVJPEG_FUNCTIONS(PS_DECLARE)
 #undef PS_DECLARE

@@ -42,7 +42,7 @@ class ResampleArgs(Op):
 
 
 class ResizeArgs(ResampleArgs):
-    """The size of the output, and which part of the input fills it (kernels/resample_size.h)."""
+    """The size of the output, and which part of the input fills it (ops/geometry/resize/size.h)."""
 
     size = arg(
         None,

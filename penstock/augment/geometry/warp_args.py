@@ -10,7 +10,7 @@ WARP_TYPES = (types.UINT8, types.INT16, types.INT32, types.FLOAT)
 
 
 class WarpArgs(OldDtypeArgs):
-    """The size and the type of the output, and what stands between and beyond pixels (kernels/warp_operator.h)."""
+    """The size and the type of the output, and what stands between and beyond pixels (ops/geometry/warp/operator.h)."""
 
     tiled = scattered = True
 

@@ -1,0 +1,34 @@
+// The pictures of a batch that a chain of operators reads where their decoders leave them. Each has memory for its
+// planes of samples or, should another decoder have to take it, its pixels: only as much of them as the chain needs.
+#pragma once
+
+#include <vector>
+
+#include "cuda/record/recorder.h"
+
+namespace ps::gpu {
+
+class DecodedViews {
+ public:
+  DecodedViews(Recorder& r, const DecodedInput& input);
+  // The decoder's, with an output of the size that is needed: who decodes notices no difference.
+  const Context& context(int sample) const { return contexts_[size_t(sample)]; }
+  // To all. Our kernels are given these samples first, and need so much room for their planes.
+  void give_memory(Recorder& r, const std::vector<Context>& given, const std::vector<size_t>& room);
+  // On the GPU: room for what kernels know of the samples that they are given.
+  device::JpegPicture* pictures() const { return known_; }
+  // These of the samples, by number among the ones given, are left as planes, in this order, but for some refused.
+  void set_planes(const std::vector<int>& order, const std::vector<int>& refused);
+  void copy(CUstream stream) const;                  // the views, to the GPU
+
+ private:
+  std::vector<Tensor> pictures_;
+  std::vector<Tensor*> outputs_;
+  std::vector<Context> contexts_;
+  std::vector<bool> planes_;                         // by sample
+  std::vector<int> given_;                           // samples
+  device::DecodedView *views_, *there_;              // in pinned memory; on the GPU
+  device::JpegPicture* known_ = nullptr;
+};
+
+}  // namespace ps::gpu

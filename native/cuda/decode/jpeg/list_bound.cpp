@@ -1,0 +1,50 @@
+#include "cuda/decode/jpeg/list_bound.h"
+
+#include <algorithm>
+
+#include "device/jpeg/lists.h"
+
+namespace ps::gpu {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Of those symbols that `counts` says. 16 if there is none: as much as a code takes that is none.
+template <class Counts> int64_t least_bits(const jpeg::HuffmanSpec& spec, Counts counts) {
+  int64_t least = 16;
+  for (int length = 1, i = 0; length < least; length++)
+    for (int n = 0; n < spec.counts[length - 1] && i < 256; n++, i++)
+      if (counts(spec.symbols[i])) least = std::min(least, int64_t(length + spec.symbols[i] % 16));
+  return least;
+}
+
+}  // namespace
+
+JpegListBound::JpegListBound(const jpeg::Header& h) : symbol_(16) {
+  for (int i = 0; i < h.components; i++) {
+    const jpeg::Component& c = h.component[i];
+    const auto is_end = [](int symbol) { return symbol % 16 == 0 && symbol != 0xF0; };
+    const int64_t dc = least_bits(h.dc[c.dc], [](int) { return true; });
+    const int64_t end = least_bits(h.ac[c.ac], is_end);
+    const int64_t other = least_bits(h.ac[c.ac], [&](int symbol) { return !is_end(symbol); });
+    blocks_ += c.h * c.v;
+    mcu_ += c.h * c.v * (dc + std::min(end, other));
+    symbol_ = std::min(symbol_, other);
+  }
+  segment_ = h.restart_interval ? std::max(h.restart_interval * mcu_, int64_t(8)) : INT64_MAX;
+}
+
+// A vector has room for four symbols, of which some stay empty where a segment or the part ends. Whole MCUs take their
+// bits; of the one that the part begins within the blocks at its end may be those with the fewest; and the last block
+// has up to 65 symbols behind the part.
+int64_t JpegListBound::vectors(int64_t part_bits) const {
+  const int64_t symbols = std::max(ceil_div(part_bits * 2 * blocks_, mcu_), ceil_div(part_bits, symbol_));
+  return ceil_div(symbols + 2 * blocks_ + 65 + 3 * (part_bits / segment_ + 2), 4) + 1;
+}
+
+int64_t JpegListBound::bytes(int64_t part_bits, int64_t parts) const {
+  constexpr int64_t together = device::kJpegListParts;
+  return ceil_div(parts, together) * together * vectors(part_bits) * int64_t(sizeof(device::JpegListVector));
+}
+
+}  // namespace ps::gpu

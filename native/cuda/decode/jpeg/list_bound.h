@@ -1,0 +1,24 @@
+// How long the lists of a scan's parts may become (penstock/device/jpeg/lists.h).
+#pragma once
+
+#include <cstdint>
+
+#include "decode/jpeg/header.h"
+
+namespace ps::gpu {
+
+// By the fewest bits that the header's codes take with their values.
+class JpegListBound {
+ public:
+  JpegListBound() = default;
+  explicit JpegListBound(const jpeg::Header& header);
+  int64_t vectors(int64_t part_bits) const;        // of a part
+  int64_t bytes(int64_t part_bits, int64_t parts) const;
+
+ private:
+  int64_t blocks_ = 0;                       // in an MCU
+  int64_t mcu_ = 0, symbol_ = 0;             // bits of one of blocks with two symbols each, and of another symbol
+  int64_t segment_ = 0;                      // between restart markers
+};
+
+}  // namespace ps::gpu

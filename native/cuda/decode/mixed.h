@@ -1,0 +1,79 @@
+// Decoding for device="mixed": a share of the JPEG files, or all, goes to kernels of our own or to nvJPEG, as the argument
+// "jpeg_engine" says; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest
+// into pinned memory, which is copied. This is all that the engine knows of decoders on the GPU.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "core/operator.h"
+#include "cuda/decode/decoded_views.h"
+#include "cuda/decode/jpeg/jpeg.h"
+#include "cuda/decode/nvimgcodec/pictures.h"
+#include "cuda/decode/nvjpeg/shared.h"
+#include "cuda/decode/refused_files.h"
+#include "cuda/record/decode_counts.h"
+#include "cuda/record/decoded_input.h"
+#include "cuda/record/recorder.h"
+#include "decode/image.h"
+
+namespace ps::gpu {
+
+class MixedDecoder {
+ public:
+  // "jpeg_engine": "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not for YCbCr) or
+  // "cpu". Begins to make what that needs, on the GPU that "device_id" names.
+  MixedDecoder(const Spec& s, const DecodeOptions& options);
+
+  // Who decodes a sample; in its parameters. For JPEG it may be the CPU after all, when the batch is shared out.
+  using By = DecodedBy;
+  struct Share {
+    By by = By::cpu;
+    const jpeg::Header* header = nullptr;   // for cuda
+    const jpeg::ScanIndex* index = nullptr; // likewise; null: none
+    uint8_t* host = nullptr;        // where the CPU is to put the picture; null: it does not decode it
+  };
+  struct Sample {
+    const ImageInfo& info;
+    Window window;                  // of the upright picture: what is wanted of it
+    Share& share;
+  };
+  // In setup(): what the file is, and who could decode it. Throws as ps::peek() does.
+  ImageInfo peek(const Context& c, Share& share) const;
+
+  using SampleOf = std::function<Sample(const Context&)>;
+  // Decides who decodes what. `decode` is for files that the GPU refuses after all. `input`: a chain reads the pictures
+  // where they are left, and the outputs have no memory.
+  void record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode,
+              const DecodedInput* input = nullptr) const;
+  // Of a batch: which of them our kernels may decode.
+  std::vector<DecodedSample> samples(const Recorder& r, const SampleOf& sample) const;
+  const DecodeCounts& counts() const { return counts_; }
+
+ private:
+  struct Jpegs {
+    std::vector<Context> contexts;
+    std::vector<Window> windows;
+  };
+  using Flight = std::shared_ptr<CudaJpeg::Flight>;
+  void record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
+                   const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const;
+  void decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const;
+  void decode_others(Device& device, const std::vector<CodecPictures::Item>& items, const DecodeOnCpu& decode,
+                     CUstream stream) const;
+  // Of the files that an engine was given it has refused some.
+  void finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
+              const DecodeOnCpu& decode, CUstream stream) const;
+  void count(By engine, const std::vector<Context>& given, const std::vector<Context>& refused) const;
+
+  DecodeOptions options_;
+  double load_;                                   // of a batch's JPEG files that the GPU can do: its share, in bytes
+  std::unique_ptr<CudaJpeg> cuda_;                // JPEG is theirs,
+  std::shared_ptr<SharedJpeg> jpeg_;              // or nvJPEG's; both null: the CPU's
+  CodecPictures codec_;
+  mutable DecodeCounts counts_;
+  mutable std::atomic<bool> without_codec_{false};   // nvImageCodec is not there: looked for once
+};
+
+}  // namespace ps::gpu

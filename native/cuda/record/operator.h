@@ -1,0 +1,75 @@
+// What an operator is to the engine when it runs on a GPU: it records launches for a whole batch, whose shapes its
+// setup() has found. An operator's class inherits this beside Operator.
+#pragma once
+
+#include <string>
+
+#include "core/operator.h"
+#include "cuda/record/decode_counts.h"
+#include "cuda/record/decoded_input.h"
+#include "cuda/record/recorder.h"
+
+namespace ps {
+
+class GpuOperator {
+ public:
+  virtual ~GpuOperator() = default;
+  // Puts this operator's work, for all samples, on the list. Nothing runs yet. Outputs have memory.
+  virtual void record(gpu::Recorder& r) const = 0;
+  // What the CPU does for each sample before that work begins: run_host(), on the worker threads, after record().
+  // `Context::outputs` are in device memory then; pinned memory for what they write comes from Recorder::pinned().
+  virtual bool has_host_part() const { return false; }
+  virtual void run_host(const Context& c) const { (void)c; }
+  // Of decoders that choose among engines.
+  virtual const gpu::DecodeCounts* decode_counts() const { return nullptr; }
+};
+
+// The C++ type of a functor, and what must be included for it.
+struct Functor {
+  std::string type;                    // "ps::device::Flip"
+  std::string header;                  // "ops/geometry/flip/flip.cpp"
+  size_t bytes = 0, align = 8;         // its size
+  std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
+};
+// PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand: of
+// all instantiations the fields must be the same; cpp_type() gives the arguments.
+#define PS_FUNCTOR(type, file) ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}
+
+namespace gpu {
+std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...
+}
+
+// An operator on pictures that joins others in one kernel (device/picture/picture.h). Alone it is a chain of one.
+// Pictures are whatever has height and width next to each other, channels before or behind, and any axes before both.
+class StageOperator : public GpuOperator {
+ public:
+  // After setup(): whether this sample fits. If one of a batch does not, the operators of a chain run one by one, and
+  // record_alone() does what chains cannot.
+  virtual bool fits_stage(const Context& c) const = 0;
+  // The functor for this batch, by its first sample: all have the same types and numbers of axes.
+  virtual Functor stage(const Context& c) const = 0;
+  virtual void fill_stage(const Context& c, void* functor) const = 0;
+  virtual void record_alone(gpu::Recorder& r) const = 0;
+  // Whether each of its pixels needs just one of its input's: the same, or the one that the functor's region() tells.
+  virtual bool one_to_one() const { return false; }
+  // What its output's pixels in a window need of the input; by default, if they are not one to one, all of it.
+  virtual Window needed(const Context& c, const Window& output) const;
+  // How many columns and rows of the input any so many of the output's need, of stages that are one to one or tiled.
+  virtual Extent tile_input(const Context& c, const Extent& output) const { return (void)c, output; }
+  // Outputs besides the first.
+  virtual void record_others(gpu::Recorder& r) const { (void)r; }
+  // Of a stage with Functor::tiled: bytes of shared memory for tiles of device::kTile columns and so many rows.
+  virtual int64_t tile_bytes(const Context& c, int rows) const { (void)c, (void)rows; return 0; }
+  void record(gpu::Recorder& r) const final;
+};
+
+// A decoder, into whose place a chain of stages may put its own kernel.
+class PictureDecoder : public GpuOperator {
+ public:
+  // Which of the recorder's samples are likely to be left as planes.
+  virtual std::vector<gpu::DecodedSample> samples(const gpu::Recorder& r) const = 0;
+  // Instead of record(): no output has memory.
+  virtual void record_views(gpu::Recorder& r, const gpu::DecodedInput& input) const = 0;
+};
+
+}  // namespace ps

@@ -1,0 +1,108 @@
+// The window that slicing arguments describe: start, end, shape and their relative forms, or two more inputs, anchor
+// and shape; along the axes that `axes` or `axis_names` name.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "ops/arguments/axes.h"
+#include "ops/arguments/picture_layout.h"
+#include "ops/arguments/region.h"
+
+namespace ps {
+
+class SliceWindow {
+ public:
+  explicit SliceWindow(const Spec& s)
+      : positional_(s.num_inputs > 1), normalized_anchor_(s.flag("normalized_anchor", true)),
+        normalized_shape_(s.flag("normalized_shape", true)), axes_(s), start_(s.arg<int64_t>("start")),
+        end_(s.arg<int64_t>("end")), shape_(s.arg<int64_t>("shape")), rel_start_(s.arg<float>("rel_start")),
+        rel_end_(s.arg<float>("rel_end")), rel_shape_(s.arg<float>("rel_shape")) {
+    const bool named = start_.given() || rel_start_.given() || end_.given() || rel_end_.given() || shape_.given() ||
+                       rel_shape_.given();
+    if (positional_ && named)
+      fail(ErrorKind::argument, "the window is given twice: by inputs (anchor, shape), and by arguments (start ...)");
+    if (positional_ ? s.num_inputs != 3 : !named)
+      fail(ErrorKind::argument, "no window: expected start, rel_start, end, rel_end, shape or rel_shape, or two more "
+                                "inputs, anchor and shape");
+  }
+
+  // Not clipped: what lies outside is up to the caller.
+  Region region(const Context& c, const Shape& input, const Layout& layout) const {
+    Region r = Region::whole(input);
+    int axes[kMaxDims];
+    const int n = axes_.find_or_all(c, input, layout.empty() ? guessed_layout(input.ndim, true) : layout, axes);
+    for (int i = 0; i < n; i++) {
+      const int64_t extent = input[axes[i]];
+      const Range range = positional_ ? from_inputs(c, i, n, extent) : from_arguments(c, i, n, extent);
+      constexpr double limit = 0x1p62;   // so that sums of bounds stay within int64_t
+      if (!(range.end >= range.start && range.start >= -limit && range.end <= limit))
+        fail(ErrorKind::argument, "on " + axis_name(layout, axes[i]) + " the slice starts at " + text(range.start) +
+                                      " and ends at " + text(range.end));
+      r.anchor[axes[i]] = std::llround(range.start);
+      r.shape[axes[i]] = std::llround(range.end) - r.anchor[axes[i]];
+    }
+    return r;
+  }
+
+  // Of a picture, and inside it; region() is for those who can do with more.
+  Window window(const Context& c, int64_t width, int64_t height) const {
+    const Shape picture{height, width};
+    const Region r = region(c, picture, "HW");
+    check_inside(r, picture, "HW");
+    return r.window();
+  }
+
+ private:
+  struct Range {
+    double start, end;
+  };
+
+  static std::string text(double v) {
+    return std::abs(v) < 0x1p53 && v == std::floor(v) ? std::to_string(int64_t(v)) : std::to_string(v);
+  }
+
+  // None at all means that this sample does not give the argument.
+  template <class T> static bool has(const Context& c, const Arg<T>& a) { return a.given() && a.size(c) > 0; }
+  [[noreturn]] static void wrong_count(const char* name, int64_t have, int n) {
+    fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values for " + std::to_string(n) +
+                                  " axes");
+  }
+
+  // Relative coordinates are floats, and so are their products with the extent; only a sum of two is rounded once.
+  Range from_arguments(const Context& c, int i, int n, int64_t extent) const {
+    Range r{0, double(extent)};
+    const bool relative = !has(c, start_) && has(c, rel_start_);
+    if (has(c, start_)) r.start = double(axis_value(c, start_, "start", i, n));
+    else if (relative) r.start = axis_value(c, rel_start_, "rel_start", i, n) * float(extent);
+    if (has(c, end_)) r.end = double(axis_value(c, end_, "end", i, n));
+    else if (has(c, rel_end_)) r.end = axis_value(c, rel_end_, "rel_end", i, n) * float(extent);
+    else if (has(c, shape_)) r.end = r.start + double(axis_value(c, shape_, "shape", i, n));
+    else if (has(c, rel_shape_)) {
+      const float shape = axis_value(c, rel_shape_, "rel_shape", i, n);
+      r.end = relative ? (double(axis_value(c, rel_start_, "rel_start", i, n)) + shape) * double(extent)
+                       : r.start + shape * float(extent);
+    }
+    return r;
+  }
+
+  Range from_inputs(const Context& c, int i, int n, int64_t extent) const {
+    const Tensor &anchor = c.in(1), &shape = c.in(2);
+    if (anchor.shape.volume() != n) wrong_count("the anchor", anchor.shape.volume(), n);
+    if (shape.shape.volume() != n) wrong_count("the shape", shape.shape.volume(), n);
+    const double scale = double(extent);
+    const double start = element(anchor, i), size = element(shape, i);
+    const bool by_anchor = normalized_anchor_ && is_float(anchor.dtype);
+    const bool by_shape = normalized_shape_ && is_float(shape.dtype);
+    if (by_anchor && by_shape) return {start * scale, (start + size) * scale};
+    const double at = by_anchor ? start * scale : start;
+    return {at, at + (by_shape ? size * scale : size)};
+  }
+
+  bool positional_, normalized_anchor_, normalized_shape_;
+  AxesArgument axes_;
+  Arg<int64_t> start_, end_, shape_;
+  Arg<float> rel_start_, rel_end_, rel_shape_;
+};
+
+}  // namespace ps

@@ -1,0 +1,152 @@
+// A row of interleaved pixels, normalized: to planes, or interleaved as before.
+#pragma once
+
+#include <vector>
+
+#include "core/convert.h"
+#include "ops/geometry/flip/row.h"
+#include "rows/lanes.h"
+
+namespace ps {
+
+struct ChannelNumbers {
+  float mean, scale, shift;
+
+  // `add` is added after scaling. Taking it off the mean beforehand, where that is the same, is what DALI does.
+  static ChannelNumbers of(float mean, float scale, float add) {
+    if (scale != 0) return {mean - add / scale, scale, 0};
+    return {mean, scale, add};
+  }
+};
+
+// Each value becomes (v - mean) * scale + shift, in floats, as its channel's numbers say.
+struct Normalization {
+  int channels = 0, out_channels = 0;      // more of the output: padding
+  std::vector<float> mean, scale, shift;   // of each channel, and again until they fill a tile of whole pixels
+  std::vector<uint8_t> fill;               // of each channel of the output, in its type
+
+  static constexpr int kTile = 192;        // elements, at least: loops over tiles are long enough for SIMD
+  void resize(int n) {
+    channels = n;
+    const size_t size = size_t(n) * size_t((kTile + n - 1) / std::max(n, 1));
+    for (std::vector<float>* v : {&mean, &scale, &shift}) v->resize(size);
+  }
+  void set(int channel, const ChannelNumbers& n) {
+    for (size_t i = size_t(channel); i < mean.size(); i += size_t(channels)) {
+      mean[i] = n.mean;
+      scale[i] = n.scale;
+      shift[i] = n.shift;
+    }
+  }
+  template <class In> float apply(In v, size_t i) const { return (convert<float>(v) - mean[i]) * scale[i] + shift[i]; }
+};
+
+struct NormalizedRow {
+  int64_t width = 0;
+  bool mirror = false;
+  int64_t plane = 0;                       // elements from one plane to the next
+  std::vector<uint8_t> reversed, dense;
+  std::vector<float> tile;
+};
+
+using NormalizeRow = void (*)(const Normalization&, NormalizedRow&, const void* row, void* to);
+
+namespace detail {
+
+template <int kStep, class In>
+void apply_steps(const In* v, int64_t step, int64_t n, float mean, float scale, float shift, float* __restrict to) {
+  if constexpr (kStep != 0) step = kStep;
+  for (int64_t i = 0; i < n; i++) to[i] = (convert<float>(v[i * step]) - mean) * scale + shift;
+}
+
+// One channel of n pixels; the usual distances are constants, so that loads become shuffles.
+template <class In>
+void apply_strided(const Normalization& m, int channel, const In* v, bool mirror, int64_t n, float* to) {
+  const auto c = size_t(channel);
+  const int64_t step = mirror ? -m.channels : m.channels;
+  const auto steps = step == 1    ? apply_steps<1, In>
+                     : step == 3  ? apply_steps<3, In>
+                     : step == -3 ? apply_steps<-3, In>
+                                  : apply_steps<0, In>;
+  steps(v, step, n, m.mean[c], m.scale[c], m.shift[c], to);
+}
+
+}  // namespace detail
+
+template <class In, class Out>
+void normalize_to_planes(const Normalization& m, NormalizedRow& r, const void* row, void* to) {
+  const In* from = static_cast<const In*>(row);
+  Out* out = static_cast<Out*>(to);
+  const int64_t n = r.width;
+#if defined(PS_LANES)
+  if constexpr (std::is_same_v<In, uint8_t>) {
+    if (m.channels == 3 && n >= lanes::kLanes) {
+      const auto planes = r.mirror ? lanes::planes_of_3<Out, true> : lanes::planes_of_3<Out, false>;
+      return planes(from, n, m.mean.data(), m.scale.data(), m.shift.data(), out, r.plane);
+    }
+  }
+#endif
+  for (int c = 0; c < m.channels; c++) {
+    Out* plane = out + c * r.plane;
+    float buffer[256];
+    for (int64_t i = 0; i < n; i += 256) {
+      const int64_t count = std::min<int64_t>(n - i, 256);
+      const In* v = from + (r.mirror ? n - 1 - i : i) * m.channels + c;
+      if constexpr (std::is_same_v<Out, float>) {
+        detail::apply_strided(m, c, v, r.mirror, count, plane + i);
+      } else {
+        detail::apply_strided(m, c, v, r.mirror, count, buffer);
+        convert_n(buffer, plane + i, size_t(count));
+      }
+    }
+  }
+}
+
+namespace detail {
+
+// Pixels of kFrom of kTo channels (0: what the Normalization says) with the channels that they lack.
+template <int kFrom, int kTo, class T> void add_channels(const Normalization& m, const T* from, T* to, int64_t pixels) {
+  const int have = kFrom ? kFrom : m.channels, want = kTo ? kTo : m.out_channels;
+  const T* fill = reinterpret_cast<const T*>(m.fill.data());
+  for (int64_t i = 0; i < pixels; i++, from += have, to += want) {
+    for (int c = 0; c < have; c++) to[c] = from[c];
+    for (int c = have; c < want; c++) to[c] = fill[c];
+  }
+}
+
+}  // namespace detail
+
+template <class In, class Out>
+void normalize_interleaved(const Normalization& m, NormalizedRow& r, const void* row, void* to) {
+  const bool padded = m.out_channels > m.channels;
+  if (padded) r.dense.resize(size_t(r.width * m.channels) * sizeof(Out));
+  Out* dense = static_cast<Out*>(padded ? r.dense.data() : to);
+  int64_t done = 0;                        // pixels
+#if defined(PS_LANES)
+  if constexpr (std::is_same_v<In, uint8_t>)
+    if (r.mirror && m.channels == 3)
+      done = lanes::reversed_of_3(static_cast<const In*>(row), r.width, m.mean.data(), m.scale.data(), m.shift.data(),
+                                  dense);
+#endif
+  const auto elements = size_t((r.width - done) * m.channels);
+  if (r.mirror) {
+    r.reversed.resize(elements * sizeof(In));
+    reverse_row(row, r.reversed.data(), r.width - done, size_t(m.channels) * sizeof(In));
+    row = r.reversed.data();
+  }
+  const In* from = static_cast<const In*>(row);
+  Out* out = dense + done * m.channels;
+  r.tile.resize(m.mean.size());
+  float* __restrict tile = r.tile.data();
+  for (size_t at = 0; at < elements; at += m.mean.size()) {
+    const size_t n = std::min(elements - at, m.mean.size());
+    if constexpr (std::is_same_v<Out, float>) tile = out + at;
+    for (size_t i = 0; i < n; i++) tile[i] = m.apply(from[at + i], i);
+    if constexpr (!std::is_same_v<Out, float>) convert_n(tile, out + at, n);
+  }
+  if (!padded) return;
+  if (m.channels == 3 && m.out_channels == 4) detail::add_channels<3, 4>(m, dense, static_cast<Out*>(to), r.width);
+  else detail::add_channels<0, 0>(m, dense, static_cast<Out*>(to), r.width);
+}
+
+}  // namespace ps

@@ -1,0 +1,119 @@
+// What operators have in common that change each pixel by itself: on the CPU, stages of row pipelines; on the GPU,
+#pragma once
+
+#include "device/picture/pixels.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "core/convert.h"
+#include "cuda/record/operator.h"
+#include "rows/map_stage.h"
+
+namespace ps {
+
+// Calls f(tag) for the types that pixels may have.
+template <class F> decltype(auto) visit_pixel(DType t, const char* what, F&& f) {
+  switch (t) {
+    case DType::u8: return f(std::type_identity<uint8_t>{});
+    case DType::i16: return f(std::type_identity<int16_t>{});
+    case DType::i32: return f(std::type_identity<int32_t>{});
+    case DType::f16: return f(std::type_identity<half>{});
+    case DType::f32: return f(std::type_identity<float>{});
+    default:
+      fail(ErrorKind::type,
+           std::string(what) + " is " + name_of(t) + ": expected UINT8, INT16, INT32, FLOAT16 or FLOAT");
+  }
+}
+
+// `Functor` is the device's stage, with any type of the output: its fields are the operator's parameters on the CPU
+// too. N: how many elements must be seen together. Derived classes' setup() calls begin_setup(), and fills
+// c.param<Functor>() in.
+template <class Functor, int N> class PixelOperator : public RowOperator, public StageOperator {
+ public:
+  // n pixels of N elements.
+  using Loop = void (*)(const Functor&, const void* from, void* to, size_t n);
+
+  size_t params_size() const override { return sizeof(Functor); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    loop(in.dtype, out.dtype)(c.param<Functor>(), in.data, out.data, size_t(in.shape.volume() / N));
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Shape& s = c.in(0).shape;
+    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    Stage& stage = c.st<Worker>().stage;
+    stage.in = format(c.in(0));
+    stage.out = format(c.out(0));
+    stage.functor = c.param<Functor>();
+    stage.loop = loop(stage.in.dtype, stage.out.dtype);
+    return &stage;
+  }
+
+  bool fits_stage(const Context&) const override { return true; }
+  ::ps::Functor stage(const Context& c) const override {
+    return {stage_type(c.out(0).dtype), header_, sizeof(Functor), alignof(Functor)};
+  }
+  bool one_to_one() const override { return true; }
+  void fill_stage(const Context& c, void* functor) const override {
+    std::memcpy(functor, &c.param<Functor>(), sizeof(Functor));
+  }
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    using Job = device::Pixels<uint8_t, uint8_t, N, Functor>;      // of any types the same fields
+    const DType in = r[0].in(0).dtype, out = r[0].out(0).dtype;
+    const std::string type = "ps::device::Pixels<" + gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " +
+                             std::to_string(N) + ", " + stage_type(out) + ">";
+    r.elements({type, header_, sizeof(Job), alignof(Job)}, [](const Context& c, void* job) {
+      const Job filled{c.in(0).as<uint8_t>(), c.out(0).as<uint8_t>(), c.param<Functor>()};
+      std::memcpy(job, &filled, sizeof filled);
+      return c.in(0).shape.volume() / N;
+    });
+  }
+
+ protected:
+  // The functor's template in ps::device, and the header that has it.
+  PixelOperator(const Spec& s, const char* name, const char* header)
+      : dtype_(s.dtype("dtype", DType::none)), name_(name), header_(header) {}
+
+  virtual Loop loop(DType in, DType out) const = 0;
+
+  void begin_setup(const Context& c, const Layout& layout) const {
+    const Tensor& in = c.in(0);
+    Tensor& out = c.out(0);
+    out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
+    out.shape = in.shape;
+    out.layout = layout;
+    visit_pixel(in.dtype, "the input", [](auto) {});
+    visit_pixel(out.dtype, "the output", [](auto) {});
+  }
+
+ private:
+  struct Stage : MapStage {
+    Functor functor;
+    Loop loop = nullptr;                             // over pixels of N elements each
+
+    void map(const void* from, void* to, size_t pixels) override {
+      loop(functor, from, to, pixels * size_t(out.channels) / N);
+    }
+  };
+  struct Worker : State {
+    Stage stage;
+  };
+
+  std::string stage_type(DType out) const {
+    return std::string("ps::device::") + name_ + "<" + gpu::cpp_type(out) + ">";
+  }
+
+  DType dtype_;
+  const char *name_, *header_;
+};
+
+}  // namespace ps
+

@@ -1,0 +1,26 @@
+// Numbers of a normal distribution.
+#include "ops/random/operator.h"
+
+namespace ps {
+
+class RandomNormal : public DrawnOperator {
+  auto maker() const {
+    return [this](const Context& c, auto tag) {
+      return device::Normal<typename decltype(tag)::type>{{}, mean_.get_or(c, 0), stddev_.get_or(c, 1)};
+    };
+  }
+
+ public:
+  explicit RandomNormal(const Spec& s)
+      : DrawnOperator(s, DType::f32), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
+
+  void run(const Context& c) const override { run_functor(c, maker()); }
+  void record(gpu::Recorder& r) const override { record_functor(r, "Normal", maker()); }
+
+ private:
+  Arg<double> mean_, stddev_;
+};
+
+PS_OPERATOR("random_normal", RandomNormal)
+
+}  // namespace ps

@@ -1,0 +1,22 @@
+// A copy: other memory with the same elements.
+#include <cstring>
+
+#include "ops/transfer/transfer.h"
+
+namespace ps {
+
+class Copy : public Transfer {
+ public:
+  using Transfer::Transfer;
+
+  void run(const Context& c) const override {
+    if (const size_t bytes = c.in(0).bytes()) std::memcpy(c.out(0).data, c.in(0).data, bytes);
+  }
+
+ protected:
+  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override { r.copy(to, from, bytes); }
+};
+
+PS_OPERATOR("copy", Copy)
+
+}  // namespace ps

@@ -1,0 +1,42 @@
+// Threads that run in step. On the host each thread is a warp by itself, so that kernels that use these are right for
+// any number of threads there; on a GPU a block has to consist of whole warps.
+#pragma once
+
+#include "device/base/base.h"
+
+namespace ps::device {
+
+#if !PS_HOST
+#if defined(__CUDACC_RTC__)
+inline constexpr int kLanes = 32;
+PS_FN int lane() { return thread() & (kLanes - 1); }
+PS_FN uint32_t value_of(int lane, uint32_t own) { return __shfl_sync(~0u, own, lane); }
+// What lies in shared memory, with its address in a register: compilers make that anew in every loop otherwise.
+template <class T> PS_FN T& held_in(unsigned char* shared) {
+  auto address = uint32_t(__cvta_generic_to_shared(shared));
+  asm("" : "+r"(address));
+  return *static_cast<T*>(__cvta_shared_to_generic(address));
+}
+PS_FN uint32_t take_number(uint32_t* next) { return atomicAdd(next, 1u); }   // others may take one at the same time
+// Nothing waits for the word before it is used: without a branch, and into the very register. From memory of any kind.
+PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.u32 %0, [%2]; }"
+               : "+r"(word) : "r"(wanted), "l"(from));
+}
+// Between two turns of a loop: compilers do not know what becomes of the word. Of a branch that is taken now and then
+// they would make a loop around this one otherwise, for which all lanes of a warp wait.
+PS_FN void in_one_loop(uint32_t& going) { asm volatile("" : "+r"(going)); }
+#else
+PS_FN void in_one_loop(uint32_t&) {}
+inline constexpr int kLanes = 1;
+PS_FN int lane() { return 0; }
+PS_FN uint32_t value_of(int, uint32_t own) { return own; }
+template <class T> PS_FN T& held_in(unsigned char* shared) { return *reinterpret_cast<T*>(shared); }
+PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
+  if (wanted) word = *from;
+}
+PS_FN uint32_t take_number(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
+#endif
+#endif
+
+}  // namespace ps::device

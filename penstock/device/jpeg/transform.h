@@ -1,0 +1,129 @@
+// Dequantisation and inverse DCT: from lists of coefficients to planes of samples. Only in shared memory do blocks have
+// all their 64 numbers.
+#pragma once
+
+#include "device/base/lanes.h"
+#include "device/jpeg/idct.h"
+#include "device/jpeg/lists.h"
+
+namespace ps::device {
+
+// A block of 8 x 8 on its way.
+struct alignas(16) JpegPlacedBlock {
+  uint8_t* to;                         // null: nobody wants it
+  int32_t pitch;
+  int16_t dc;
+  uint8_t number, component;           // in the span
+};
+
+struct JpegTransformMemory {
+  JpegEight column[kJpegTileBlocks][9];            // in the last one goes what is none
+  JpegPlacedBlock block[kJpegTileBlocks];          // as they lie in the planes
+  JpegEight quant[3][8];
+  uint8_t place[128];
+};
+
+#if !PS_HOST
+// All threads: nothing but zeros, and what the rest looks up.
+PS_FN void prepare_lists(const JpegPicture& p, JpegTransformMemory& m, int mcus) {
+  for (int i = thread(); i < 24; i += threads())
+    m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
+  for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
+  auto* eights = reinterpret_cast<JpegEight*>(m.column);
+  for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
+}
+
+// All threads: what is to be known of the span's blocks.
+PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, int first, int mcus) {
+  for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
+    int k = 0, j = i;
+    while (j >= mcus * p.component[k].blocks) j -= mcus * p.component[k++].blocks;
+    const JpegComponent& c = p.component[k];
+    const int across = mcus * c.h, y = (j >= across) + (j >= 2 * across) + (j >= 3 * across), x = j - y * across;
+    const int mcu = c.by_h.quotient(x), rank = y * c.h + x - mcu * c.h;
+    const int column = first * c.h + x - c.column, line = row * c.v + y - c.row;
+    JpegPlacedBlock b{};
+    if (uint32_t(column) < uint32_t(c.columns) && uint32_t(line) < uint32_t(c.rows)) {
+      int before = 0;
+      for (int n = 0; n < k; n++) before += p.component[n].blocks;
+      b.pitch = c.columns * 8;
+      b.to = c.plane + (int64_t(line) * 8 * b.pitch + column * 8);
+      b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + mcu) * c.blocks + rank];
+      b.number = uint8_t(mcu * p.blocks_in_mcu + before + rank), b.component = uint8_t(k);
+    }
+    m.block[i] = b;
+  }
+}
+
+// All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
+PS_FN void spread_lists(const JpegPicture& p, JpegTransformMemory& m, JpegSpan span, uint32_t first, uint32_t count) {
+  constexpr uint32_t together = 4;     // vectors are on their way at a time
+  auto* coefficients = reinterpret_cast<int16_t*>(m.column);
+  const uint32_t lanes = clamp(span.end - span.begin, 1u, uint32_t(threads())), rows = uint32_t(threads()) / lanes;
+  const uint32_t row = uint32_t(thread()) / lanes;
+  sync();
+  for (uint32_t part = span.begin + uint32_t(thread()) % lanes; part < span.end && row < rows; part += lanes) {
+    const JpegListVector* list = list_of(p, part);
+    const uint32_t vectors = on_gpu(p.list_length)[part], offset = (part ? on_gpu(p.sum)[part - 1] : 0) - first;
+    PS_LOOP
+    for (uint32_t i = row; i < vectors; i += rows * together) {
+      JpegListVector v[together];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) v[k] = list[min(i + k * rows, vectors - 1) * kJpegListParts];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++) {
+        if (i + k * rows >= vectors) break;
+        PS_UNROLL for (const uint32_t word : v[k].words) {
+          const uint32_t number = (word >> 7 & 511) + offset;
+          if (number < count) coefficients[number * 72 + m.place[word & 127]] = int16_t(word >> 16);
+        }
+      }
+    }
+  }
+  sync();
+}
+
+// A block for each span: four threads for 8 x 8 samples, which take two columns each, then two rows each.
+PS_FN void jpeg_transform(const Launch& l) {
+  PS_SHARED_MEMORY(memory);
+  auto& m = held_in<JpegTransformMemory>(memory);
+  const JpegBlock b = jpeg_block(l);
+  const JpegPicture& p = b.picture;
+  if (!is_sound(p)) return;
+  const int line = b.number / p.wanted_spans, row = p.mcu_row + line;
+  const int number = p.first_span + b.number - line * p.wanted_spans, first = number * p.span_mcus;
+  const int mcus = min(p.span_mcus, p.mcus_across - first), count = mcus * p.blocks_in_mcu;
+  const JpegSpan span = p.spans[row * p.spans_across + number];
+  prepare_lists(p, m, mcus);
+  find_blocks(p, m, row, first, mcus);
+  spread_lists(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
+  PS_LOOP
+  for (int i = thread(); i < count * 4; i += threads()) {
+    const JpegPlacedBlock at = m.block[i / 4];
+    if (!at.to) continue;
+    // Odd blocks begin with other columns than even ones: so eight threads write to different banks.
+    const int one = (i % 4 + at.number % 2 * 3) & 7, two = one ^ 4;
+    JpegEight left = m.column[at.number][one], right = m.column[at.number][two];
+    if (one == 0) left.v[0] = pick_bytes(uint32_t(at.dc), left.v[0], 0x7610);
+    if (two == 0) right.v[0] = pick_bytes(uint32_t(at.dc), right.v[0], 0x7610);
+    m.column[at.number][one] = transform_column(left, m.quant[at.component][one]);
+    m.column[at.number][two] = transform_column(right, m.quant[at.component][two]);
+  }
+  sync();
+  PS_LOOP
+  for (int i = thread(); i < count * 4; i += threads()) {
+    const JpegPlacedBlock at = m.block[i / 4];
+    if (!at.to) continue;
+    const int pair = i % 4;
+    int rows[2][8];
+    PS_UNROLL
+    for (int x = 0; x < 8; x++) {
+      const uint32_t both = m.column[at.number][x].v[pair];
+      rows[0][x] = lower(both), rows[1][x] = upper(both);
+    }
+    uint8_t* to = on_gpu(at.to) + int64_t(pair) * 2 * at.pitch;
+    *reinterpret_cast<uint64_t*>(to) = transform_row(rows[0]);
+    *reinterpret_cast<uint64_t*>(to + at.pitch) = transform_row(rows[1]);
+  }
+}
+#endif
+
+}  // namespace ps::device

@@ -1,0 +1,1 @@
+"""Data from outside: external sources, and how they are asked."""

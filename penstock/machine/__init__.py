@@ -1,0 +1,1 @@
+"""What the machine offers: the native library, CUDA's libraries, those of codecs, processors."""

@@ -1,0 +1,493 @@
+"""The engine with GPU work in flight: slow GPUs and slow consumers, failures, cancelling, the ends of processes.
+
+On the software GPU its streams are slowed down, so that work is under way whenever something happens to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import Pipeline, errors, fn, pipeline_def, types
+from tests.cuda.gpu_streams import Gpu
+from tests.small import made
+from tests.software_gpu import libraries
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT = 24  # files
+
+
+@pytest.fixture
+def slow_gpu(software_gpu: dict[str, str]) -> Iterator[Callable[[int], None]]:
+    """Makes the software GPU's streams wait so many microseconds before each piece of work; a real GPU stays itself."""
+    driver = ctypes.CDLL(software_gpu["PENSTOCK_CUDA_DRIVER"]) if software_gpu else None
+
+    def set_delay(microseconds: int) -> None:
+        if driver:
+            driver.software_gpu_set_delay_us(microseconds)
+
+    yield set_delay
+    set_delay(0)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """File i is made of bytes that all are i, from 1000 to 70 000 of them."""
+    folder = tmp_path_factory.mktemp("numbered")
+    for i in range(COUNT):
+        (folder / f"{i:02}").write_bytes(bytes([i]) * (1000 + 3000 * i))
+    return [str(folder / f"{i:02}") for i in range(COUNT)]
+
+
+@pipeline_def(batch_size=4, num_threads=3, device_id=0, seed=1)
+def numbered(files: list[str], random_shuffle: bool = False, shard_id: int = 0, num_shards: int = 1) -> Any:
+    """Each file's bytes plus 100, made on the GPU; its number."""
+    order = {"random_shuffle": random_shuffle, "shard_id": shard_id, "num_shards": num_shards}
+    data, label = fn.readers.file(files=files, labels=list(range(len(files))), name="Reader", **order)
+    return fn.cast(data.gpu() + 100, dtype=types.UINT8), label
+
+
+def checked(outputs: Any) -> list[int]:
+    """The numbers of a batch's files, whose contents must be right."""
+    data, label = outputs
+    numbers = label.as_array().ravel().tolist()
+    on_cpu = data.as_cpu()
+    for i, n in enumerate(numbers):
+        assert (np.asarray(on_cpu[i]) == n + 100).all(), f"sample {i} of {numbers}"
+        assert len(np.asarray(on_cpu[i])) == 1000 + 3000 * n
+    return numbers
+
+
+@pytest.mark.parametrize("held", [0, 1, 3, 8])
+def test_consumers_that_hold_batches(held: int, slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    """What is held is not overwritten, and every sample comes exactly once."""
+    pipe = numbered(files, random_shuffle=True)
+    pipe.run()
+    pipe.start_epoch(0)
+    slow_gpu(300)
+    window: deque[Any] = deque()
+    numbers: list[int] = []
+    for _ in range(3 * COUNT // 4):
+        window.append(pipe.run())
+        if len(window) > held:
+            numbers += checked(window.popleft())
+    for outputs in window:
+        numbers += checked(outputs)
+    for epoch in range(3):
+        assert sorted(numbers[epoch * COUNT : (epoch + 1) * COUNT]) == list(range(COUNT))
+
+
+def test_consumers_that_drop_batches_unread(slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    """Their memory is used again only when the GPU is done with it."""
+    pipe = numbered(files)
+    pipe.run()
+    pipe.start_epoch(0)
+    slow_gpu(500)
+    chosen = random.Random(2)
+    for i in range(60):
+        outputs = pipe.run()
+        if chosen.random() < 0.3:
+            assert checked(outputs) == [(4 * i + k) % COUNT for k in range(4)]
+
+
+def test_slow_work_on_other_streams_keeps_memory(slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    """A consumer that lends a batch out, puts a copy into its own stream and lets go of it."""
+    gpu, streams = Gpu(), []
+    pipe = numbered(files[:1] * 4, prefetch_queue_depth=3)
+    results = []
+    for i in range(30):
+        data = pipe.run()[0]
+        stream = gpu.stream()
+        capsule = data[i % 4].__dlpack__(stream=stream)
+        gpu.do(stream, lambda: time.sleep(0.01))
+        results.append(gpu.read(stream, data[i % 4].data_ptr(), 1000))
+        streams.append(stream)
+        del data, capsule
+    for stream in streams:
+        gpu.synchronize(stream)
+    assert all((r == 100).all() for r in results)
+
+
+@pytest.mark.parametrize("taken", [0, 1, 2])
+def test_reset_with_work_in_flight(taken: int, slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    pipe = numbered(files, prefetch_queue_depth=4)
+    pipe.build()
+    slow_gpu(1000)
+    for _ in range(6):
+        pipe.start_epoch(0)
+        pipe.schedule_run()
+        for i in range(taken):
+            assert checked(pipe.share_outputs()) == [4 * i + k for k in range(4)]
+            pipe.release_outputs()
+        pipe.reset()
+        assert pipe.empty()
+    start = 4 * taken  # the next batch follows the last one that was handed out
+    pipe.schedule_run()
+    assert checked(pipe.share_outputs()) == [(start + k) % COUNT for k in range(4)]
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+def test_closing_with_work_in_flight(taken: int, slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    """What was handed out stays whole."""
+    slow_gpu(1000)
+    for _ in range(5):
+        pipe = numbered(files, prefetch_queue_depth=3)
+        pipe.schedule_run()
+        kept = [pipe.outputs() for _ in range(taken)]
+        pipe.close()
+        del pipe
+        gc.collect()
+        assert [checked(o) for o in kept] == [[0, 1, 2, 3]] * taken
+
+
+def test_the_gpu_and_the_cpu_in_turn(slow_gpu: Callable[[int], None]) -> None:
+    """cpu -> gpu -> cpu -> gpu -> cpu: each waits for the one before."""
+
+    def define() -> Any:
+        x = fn.random.uniform(shape=[3000], range=[0, 200], dtype=types.UINT8)
+        y = fn.cast(x.gpu(), dtype=types.INT32).cpu()
+        z = fn.cast(fn.cast(y, dtype=types.FLOAT).gpu(), dtype=types.INT16)
+        return x, y, z.cpu()
+
+    pipe = made(define, device_id=0, prefetch_queue_depth=3)
+    pipe.run()
+    slow_gpu(2000)
+    for _ in range(12):
+        x, y, z = (o.as_array() for o in pipe.run())
+        np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(x, z)
+        assert x.std() > 1
+
+
+def test_two_queues(files: list[str], software_gpu: dict[str, str]) -> None:
+    """Of a batch for the CPU and two for the GPU, all are on their way when the first is handed out."""
+    pipe = numbered(files, prefetch_queue_depth={"cpu_size": 1, "gpu_size": 2})
+    pipe.schedule_run()
+    count = 0
+    while not pipe.empty():
+        assert checked(pipe.outputs()) == [4 * count + k for k in range(4)]
+        count += 1
+    assert count == 3
+
+
+@pipeline_def(batch_size=8, num_threads=3, device_id=0, seed=1)
+def pictures(folder: str, hw_decoder_load: float) -> Any:
+    jpegs, labels = fn.readers.file(file_root=folder, name="Reader")
+    return fn.decoders.image(jpegs, device="mixed", hw_decoder_load=hw_decoder_load), labels
+
+
+@pytest.mark.parametrize("load", [0.0, 0.65, 1.0])
+def test_a_broken_file_fails_its_batch_and_no_other(
+    load: float, photographs: Path, tmp_path: Path, slow_gpu: Callable[[int], None]
+) -> None:
+    """The error names the operator and the file; batches before and behind it are right."""
+    folder = tmp_path / "pictures" / "class"
+    folder.mkdir(parents=True)
+    jpegs = sorted(photographs.rglob("*.jpg"))
+    for i in range(24):
+        data = jpegs[i % len(jpegs)].read_bytes()
+        (folder / f"{i:02}.jpg").write_bytes(data[:600] + bytes(200) if i == 11 else data)
+    on_cpu = Pipeline(batch_size=8, num_threads=2, device_id=None)
+    with on_cpu:
+        good, _ = fn.readers.file(files=[str(folder / f"{i:02}.jpg") for i in range(24) if i != 11])
+        on_cpu.set_outputs(fn.decoders.image(good))
+    expected = [np.asarray(x) for _ in range(3) for x in on_cpu.run()[0]]
+    pipe = pictures(str(folder.parent), hw_decoder_load=load, prefetch_queue_depth=3)
+    slow_gpu(300)
+    for _ in range(3):
+        for batch in range(3):
+            if batch == 1:
+                with pytest.raises(errors.DecodeError, match=r"decoders\.image") as failure:
+                    pipe.run()
+                assert "11.jpg" in str(failure.value)
+                continue
+            first = 0 if batch == 0 else 15
+            for picture, wanted in zip(pipe.run()[0].as_cpu(), expected[first : first + 8], strict=True):
+                found = np.asarray(picture)
+                assert found.shape == wanted.shape
+                assert np.abs(found.astype(int) - wanted).mean() < 2
+
+
+@pytest.mark.parametrize("devices", [(0, 0), (0, 1)])
+def test_two_pipelines_on_two_threads(
+    devices: tuple[int, int], slow_gpu: Callable[[int], None], files: list[str]
+) -> None:
+    from penstock.machine import gpu
+
+    if gpu.count() <= max(devices):
+        pytest.skip("needs two GPUs")
+    found: list[Any] = [None, None]
+
+    def run(place: int, device: int) -> None:
+        try:
+            pipe = numbered(files, device_id=device, shard_id=place, num_shards=2)
+            found[place] = [n for _ in range(12) for n in checked(pipe.run())]
+        except BaseException as e:
+            found[place] = e
+
+    slow_gpu(200)
+    threads = [threading.Thread(target=run, args=(i, d)) for i, d in enumerate(devices)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for place in range(2):  # shards take turns by epoch: each pipeline reads one half, then the other
+        halves = [list(range(12)), list(range(12, 24))]
+        assert found[place] == (halves[place] + halves[1 - place]) * 2
+
+
+def run_script(body: str, software_gpu: dict[str, str], *arguments: str, **environment: str) -> str:
+    """What a process of its own prints; it must end well, by itself."""
+    script = "import os, sys, time\nimport numpy as np\nfrom penstock import fn, pipeline_def, types\n"
+    python = [sys.executable, "-W", "ignore:This process", "-X", "faulthandler"]  # Python 3.12 warns of fork()
+    done = subprocess.run(
+        [*python, "-c", script + textwrap.dedent(body), *arguments],
+        capture_output=True, text=True, timeout=120, cwd=ROOT,
+        env={**os.environ, **software_gpu, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+PIPELINE = """
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0, prefetch_queue_depth=3)
+    def endless():
+        x = fn.random.uniform(shape=[20_000])
+        return fn.cast(x.gpu() * 2, dtype=types.INT16)
+
+    pipe = endless()
+"""
+
+
+ENDINGS = ["pass", "sys.exit()", "del pipe", "pipe.close()", "kept = pipe.outputs(); del pipe"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_interpreter_ends_with_work_in_flight(ending: str, software_gpu: dict[str, str], tmp_path: Path) -> None:
+    """Also while kernels are being compiled, as the empty cache makes sure."""
+    body = PIPELINE + f"    pipe.schedule_run()\n    print('scheduled', flush=True)\n    {ending}\n"
+    cache = str(tmp_path / "cache")
+    assert run_script(body, software_gpu, PENSTOCK_CACHE=cache, SOFTWARE_GPU_DELAY_US="2000") == "scheduled\n"
+
+
+def test_a_forked_child_ends_well(software_gpu: dict[str, str]) -> None:
+    body = (
+        PIPELINE
+        + """
+    outputs = pipe.run()
+    pid = os.fork()
+    if not pid:
+        try:
+            pipe.run()
+        except Exception as e:
+            print(type(e).__name__, flush=True)
+        del outputs, pipe
+        sys.exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    print(len(pipe.run()[0].as_cpu()))
+    """
+    )
+    assert run_script(body, software_gpu).split() == ["GraphError", "7", "4"]
+
+
+def test_nothing_of_cuda_is_loaded_before_a_gpu_is_used(software_gpu: dict[str, str], files: list[str]) -> None:
+    body = """
+    def loaded():
+        with open("/proc/self/maps") as maps:
+            names = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
+        return sorted(n for n in names if any(w in n for w in ("cuda", "nvrtc", "nvjpeg", "nvimgcodec", "softnv")))
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0)
+    def on_cpu():
+        return fn.readers.file(files=sys.argv[1:])[0]
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0)
+    def on_gpu():
+        return on_cpu_data.gpu()
+
+    print(loaded())
+    pipe = on_cpu()
+    pipe.run()
+    print(loaded())
+    from penstock import backend
+    from penstock.machine import gpu
+    gpu.count()
+    print(any("cuda" in name for name in loaded()), any("nvrtc" in name for name in loaded()))
+    """
+    assert run_script(body, software_gpu, *files[:4]).split("\n")[:3] == ["[]", "[]", "True False"]
+
+
+def test_without_a_driver_everything_else_works(files: list[str]) -> None:
+    body = """
+    from penstock import errors
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0)
+    def bytes_of(on_gpu):
+        data = fn.readers.file(files=sys.argv[1:])[0]
+        return data.gpu() if on_gpu else data
+
+    print(len(bytes_of(False).run()[0]))
+    for _ in range(2):
+        try:
+            bytes_of(True).run()
+        except errors.DeviceError as e:
+            print("nonexistent" in str(e), "NVIDIA's driver was not found" in str(e))
+    """
+    nowhere = {"PENSTOCK_CUDA_DRIVER": "/nonexistent/libcuda.so", "PENSTOCK_NVRTC": "/nonexistent/libnvrtc.so"}
+    assert run_script(body, nowhere, *files[:4]).split("\n")[:3] == ["4", "True True", "True True"]
+
+
+def test_without_a_compiler_the_error_says_what_to_install(software_gpu: dict[str, str], tmp_path: Path) -> None:
+    body = (
+        PIPELINE
+        + """
+    from penstock import errors
+    try:
+        pipe.run()
+    except errors.DeviceError as e:
+        print("penstock[cuda13]" in str(e))
+    """
+    )
+    nowhere = {"PENSTOCK_NVRTC": "/nonexistent/libnvrtc.so", "PENSTOCK_CACHE": str(tmp_path)}
+    assert run_script(body, software_gpu, **nowhere) == "True\n"
+
+
+MEMORY = """
+    from penstock import errors
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0, prefetch_queue_depth=3, enable_memory_stats=True)
+    def large(bytes):
+        return fn.zeros(shape=[bytes], dtype=types.UINT8).gpu()
+
+    def held(pipe):
+        return pipe.statistics()["memory"]["device"]["held"]
+"""
+
+
+def test_a_batch_waits_for_memory_that_consumers_hold(software_gpu: dict[str, str]) -> None:
+    """Three batches are to be ahead, but the budget is that of two and a half: all come, none is refused."""
+    body = (
+        MEMORY
+        + """
+    pipe = large(1_000_000)
+    for i in range(20):
+        outputs = pipe.run()
+        if i % 5 == 0:
+            time.sleep(0.05)
+        assert len(outputs[0].as_cpu()) == 4
+        del outputs
+    print(held(pipe) <= 10_500_000)
+    """
+    )
+    assert run_script(body, software_gpu, PENSTOCK_DEVICE_MEMORY="10500000") == "True\n"
+
+
+@pytest.mark.parametrize("what", ["too large", "held"])
+def test_a_budget_that_does_not_suffice_is_named(what: str, software_gpu: dict[str, str]) -> None:
+    body = (
+        MEMORY
+        + f"""
+    pipe, kept = large({5_000_000 if what == "too large" else 1_000_000}), []
+    try:
+        for _ in range(10):
+            kept.append(pipe.run())
+    except errors.OutOfMemoryError as e:
+        print(len(kept))
+        print("PENSTOCK_DEVICE_MEMORY=11534336 does not suffice" in str(e), "memory of GPU 0" in str(e))
+    kept.clear()
+    if {what == "held"}:
+        print(len(pipe.run()[0]))
+    """
+    )
+    out = run_script(body, software_gpu, PENSTOCK_DEVICE_MEMORY="11M").split()
+    assert out == (["0", "True", "True"] if what == "too large" else ["2", "True", "True", "4"])
+
+
+def test_a_gpu_without_memory_left(software_gpu: dict[str, str]) -> None:
+    """What lies unused is given up first: blocks of one size make room for those of another."""
+    if not software_gpu:
+        pytest.skip("a real GPU's memory is not to be filled")
+    body = (
+        MEMORY
+        + """
+    for size in (1_000_000, 3_000_000, 500_000, 3_500_000):
+        pipe = large(size)
+        for _ in range(4):
+            pipe.run()
+        del pipe
+    try:
+        large(9_000_000).run()
+    except errors.OutOfMemoryError as e:
+        print("the system refused" in str(e), "of memory of GPU 0" in str(e))
+    """
+    )
+    assert run_script(body, software_gpu, SOFTWARE_GPU_MEMORY="32000000") == "True True\n"
+
+
+def test_a_budget_that_makes_no_sense_is_refused(software_gpu: dict[str, str]) -> None:
+    body = MEMORY + "    try:\n        large(10).run()\n    except errors.PenstockError as e:\n        print(e)\n"
+    out = run_script(body, software_gpu, PENSTOCK_DEVICE_MEMORY="plenty")
+    assert out.startswith("environment variable PENSTOCK_DEVICE_MEMORY='plenty': expected a number of bytes, such as ")
+
+
+def test_memory_is_given_back_and_taken_in_advance(software_gpu: dict[str, str]) -> None:
+    body = (
+        MEMORY
+        + """
+    from penstock import backend
+    from penstock.machine import gpu
+    backend.PreallocateDeviceMemory(20_000_000, 0)
+    backend.PreallocatePinnedMemory(10_000_000)
+    first = gpu.describe(0).memory_held, gpu.describe(0).pinned_held
+    pipe = large(1_000_000)
+    for _ in range(3):
+        pipe.run()
+    print(gpu.describe(0).memory_held == first[0] >= 20_000_000, first[1] >= 10_000_000)
+    kept = pipe.run()
+    pipe.reset()
+    del pipe
+    backend.ReleaseUnusedMemory()
+    print(gpu.describe(0).memory_held == first[0])  # a block of it is still held
+    assert not np.asarray(kept[0].as_cpu()[0]).any()
+    del kept
+    backend.ReleaseUnusedMemory()
+    print(gpu.describe(0).memory_held, gpu.describe(0).pinned_held, gpu.describe(0).memory_peak >= first[0])
+    """
+    )
+    assert run_script(body, software_gpu).split() == ["True", "True", "True", "0", "0", "True"]
+
+
+def test_no_memory_grows(slow_gpu: Callable[[int], None], files: list[str]) -> None:
+    pipe = numbered(files, random_shuffle=True, enable_memory_stats=True)
+    held = []
+    for epoch in range(30):
+        for _ in range(COUNT // 4):
+            pipe.run()
+        if epoch % 10 == 9:
+            pipe.reset()
+            memory = pipe.statistics()["memory"]
+            held.append(memory["device"]["held"] + memory["pinned"]["held"])
+    assert held[2] <= held[0] * 1.5
+
+
+def test_the_library_is_the_one_that_the_software_gpu_belongs_to(software_gpu: dict[str, str]) -> None:
+    """Or nothing above has tested what it says."""
+    from penstock.machine import gpu
+
+    assert gpu.count() >= 1
+    assert gpu.describe(0).name.decode().startswith("Software GPU") == (not libraries.has_real_gpu())

@@ -1,0 +1,76 @@
+"""NVIDIA's own compiler takes the kernels, for all generations of GPUs. It needs no GPU for that."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from penstock.machine import kernels, libraries
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCHS = (80, 90, 100, 120)
+HEADERS = sorted((ROOT / "penstock" / "device").rglob("*.h"))
+
+
+@pytest.fixture(scope="module")
+def compiler() -> kernels.Nvrtc:
+    path = libraries.packaged("nvrtc")
+    if path is None:
+        pytest.skip("needs NVIDIA's compiler: pip install penstock[test]")
+    return kernels.Nvrtc(path)
+
+
+@pytest.fixture(scope="module")
+def sources(software_gpu: dict[str, str]) -> list[str]:
+    """Of all kernels that the operators' cases need, see tests/machine/gpu_sources.py."""
+    if not software_gpu:
+        pytest.skip("collects the sources on the GPU in software")
+    program = [sys.executable, "-m", "tests.machine.gpu_sources"]
+    done = subprocess.run(program, cwd=ROOT, env={**os.environ, **software_gpu}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_each_header_stands_by_itself(header: Path, arch: int, compiler: kernels.Nvrtc) -> None:
+    source = f'#include "{header.relative_to(ROOT / "penstock")}"\nextern "C" __global__ void kernel() {{}}\n'
+    assert compiler.compile(source, arch)
+
+
+def test_generated_kernels_compile(sources: list[str], compiler: kernels.Nvrtc) -> None:
+    """Each for one architecture, and for all of them those that are the first to have a template."""
+    assert len(sources) > 100
+    known: set[str] = set()
+    todo = []
+    for i, source in enumerate(source for source in sources if "PS_JPEG_KERNEL" not in source):
+        templates = set(re.findall(r"ps::device::(\w+)", source))
+        todo += [(source, arch) for arch in (ARCHS if templates - known else [ARCHS[i % len(ARCHS)]])]
+        known |= templates
+    assert any("PS_JPEG_KERNEL(jpeg_list" in source for source in sources)
+    assert any("PS_DECODED_KERNEL" in source for source in sources)
+    assert {"Elementwise", "ElementwiseStage", "Uniform", "Add", "Atanh"} <= known
+    with ThreadPoolExecutor(2) as pool:
+        for binary in pool.map(lambda job: compiler.compile(*job), todo):
+            assert binary
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_kernels_of_jpeg_compile(sources: list[str], compiler: kernels.Nvrtc, arch: int) -> None:
+    found = {name[1]: source for source in sources if (name := re.search(r"PS_JPEG_KERNEL\((\w+)", source))}
+    assert {"jpeg_unstuff", "jpeg_synchronize", "jpeg_enter", "jpeg_list", "jpeg_direct"} <= found.keys()
+    for source in found.values():
+        assert compiler.compile(source, arch)
+
+
+def test_mistakes_are_told_with_the_line(compiler: kernels.Nvrtc) -> None:
+    with pytest.raises(kernels.DeviceError, match=r"penstock\.cu\(2\): error: .*no_such_type"):
+        compiler.compile('#include "device/base/base.h"\nno_such_type v;\n', 90)
