@@ -80,9 +80,7 @@ def _one_of(*choices: str) -> Callable[[str], str]:
 
 
 _BYTES = "a number of bytes, such as 8000000000 or 8G"
-DEVICE_MEMORY = Setting(
-    "PENSTOCK_DEVICE_MEMORY", _amount, _BYTES
-)  # read by native/cuda when a GPU is used
+DEVICE_MEMORY = Setting("PENSTOCK_DEVICE_MEMORY", _amount, _BYTES)  # read by native/cuda when a GPU is used
 PINNED_MEMORY = Setting("PENSTOCK_PINNED_MEMORY", _amount, _BYTES)  # likewise
 FUSE = Setting("PENSTOCK_FUSE", _switch, "0 or 1", True)
 JPEG = Setting(

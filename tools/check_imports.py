@@ -1,8 +1,8 @@
 """Checks that imports point one way: a module may import from its own room and from those above it in the lists below.
 
 The rooms are the two ways through the library (see CONTRIBUTING.md): of data, read -> decode -> augment -> framework,
-and of the graph, graph -> optimize -> run. Includes of C++ are checked likewise; those of penstock/device, which the GPU's
-compiler gets, may name nothing else. Imports under `if TYPE_CHECKING:` do not count.
+and of the graph, graph -> optimize -> run. Includes of C++ are checked likewise; those of penstock/device, which the
+GPU's compiler gets, may name nothing else. Imports under `if TYPE_CHECKING:` do not count.
 """
 
 from __future__ import annotations

@@ -135,10 +135,9 @@ def find_sanitizer() -> Path | None:
 
 def machine() -> list[str]:
     """Date, GPUs with their driver, versions, commit."""
-    from penstock.machine.loader import isa
-
     from bench import machine
     from penstock.machine import gpu
+    from penstock.machine.loader import isa
 
     kinds = [f"{gpu.describe(i).name.decode()} (sm_{gpu.describe(i).arch})" for i in range(gpu.count())]
     now = datetime.datetime.now(datetime.timezone.utc)

@@ -18,7 +18,8 @@ class Arithmetic(Op):
     """One element-wise function of one to three operands.
 
     Shapes are broadcast as in NumPy. Types are promoted as in DALI (`promote` in
-    native/ops/tensor/arithmetic/types.h); float16 works too: it takes part as the narrowest float, and is computed in float32.
+    native/ops/tensor/arithmetic/types.h); float16 works too: it takes part as the narrowest float, and is computed in
+    float32.
 
     Output: the shape that the operands' shapes make; the longest of their layouts, if it names all axes.
 

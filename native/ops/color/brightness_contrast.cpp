@@ -4,6 +4,7 @@
 
 #include "ops/arguments/picture_layout.h"
 #include "ops/color/pixel_lanes.h"
+#include "ops/color/pixels.h"
 
 namespace ps {
 

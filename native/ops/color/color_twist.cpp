@@ -5,6 +5,7 @@
 #include "ops/arguments/picture_layout.h"
 #include "ops/color/color_matrix.h"
 #include "ops/color/pixel_lanes.h"
+#include "ops/color/pixels.h"
 
 namespace ps {
 
