@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 9
+#define PS_ABI_VERSION 10
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -139,6 +139,18 @@ PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sourc
  * where a codec's library lies ("libtiff"), for where the system has none. */
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
+
+/* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it ("" where
+ * none is needed), and a picture of 8x8 pixels. */
+typedef struct {
+  const char* name;
+  const char* patterns;
+  const char* library;
+  const void* sample;
+  int64_t sample_bytes;
+} ps_codec;
+/* Writes up to `n` of the formats that can be decoded; how many there are. */
+PS_API int ps_decode_codecs(ps_codec* codecs, int n);
 
 /* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
  * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is

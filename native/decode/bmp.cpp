@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 namespace ps {
 namespace {
+
+using namespace std::string_view_literals;
 
 enum Compression : uint32_t { kNone = 0, kRle8 = 1, kRle4 = 2, kBitFields = 3, kAlphaBitFields = 6 };
 constexpr size_t kFileHeader = 14, kOs2Header = 12, kWindowsHeader = 40, kLargestHeader = 256;
@@ -272,9 +275,19 @@ class BmpReader : public PictureReader {
   std::vector<Line> lines_;                      // those that have pixels, in the file's order
 };
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "BMP",
+    .patterns = "*.bmp",
+    .library = "",
+    .sniff = sniff,
+    .peek = peek_bmp,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<BmpReader>()); },
+    .sample =
+      "BM^\000\000\000\000\000\000\000>\000\000\000(\000\000\000\010\000\000\000\010\000\000\000\001\000\001"
+      "\000\000\000\000\000 \000\000\000\304\016\000\000\304\016\000\000\002\000\000\000\002\000\000\000\000"
+      "\000\000\000\377\377\377\000U\000\000\000\252\000\000\000U\000\000\000U\000\000\000\244\000\000\000U\000"
+      "\000\000\252\000\000\000U\000\000\000"sv,
+});
+
 }  // namespace
-
-const Codec bmp_codec{"BMP", sniff, peek_bmp,
-                      [] { return std::unique_ptr<PictureReader>(std::make_unique<BmpReader>()); }};
-
 }  // namespace ps

@@ -1,9 +1,11 @@
-// What a picture format gives to the decoder above it. A format is one file, and one line of the table in image.cpp.
+// What a picture format gives to the decoder above it. A format is one file, which registers it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "decode/image.h"
 
@@ -26,13 +28,17 @@ class PictureReader {
 };
 
 struct Codec {
-  const char* name;
-  bool (*sniff)(const uint8_t* data, size_t size);
+  const char* name;               // of the format, as people call it
+  const char* patterns;           // of its files' names
+  const char* library;            // that decodes it ("libtiff"); "" where none is needed
+  bool (*sniff)(const uint8_t* data, size_t size);   // by its first bytes; no two formats may agree on a file
   ImageInfo (*peek)(const uint8_t* data, size_t size);
   std::unique_ptr<PictureReader> (*make)();
+  std::string_view sample;        // a picture of 8x8 pixels: whether one can be decoded, only trying tells
 };
 
-extern const Codec bmp_codec, jpeg_codec, jpeg2000_codec, png_codec, pnm_codec, tiff_codec, webp_codec;
+bool add_codec(const Codec& codec);                  // before main()
+const std::vector<Codec>& codecs();                  // by their names
 
 inline uint32_t le16(const uint8_t* p) { return uint32_t(p[1]) << 8 | p[0]; }
 inline uint32_t le32(const uint8_t* p) { return le16(p + 2) << 16 | le16(p); }

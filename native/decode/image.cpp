@@ -1,8 +1,9 @@
 #include "decode/image.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "decode/codec.h"
@@ -10,14 +11,15 @@
 namespace ps {
 namespace {
 
-// The first whose sniff() agrees is it.
-constexpr const Codec* kCodecs[] = {&jpeg_codec, &png_codec,      &webp_codec, &tiff_codec,
-                                   &bmp_codec,  &jpeg2000_codec, &pnm_codec};
+std::vector<Codec>& registered() {
+  static std::vector<Codec> codecs;
+  return codecs;
+}
 
 std::string known_formats() {
   std::string names;
-  for (const Codec* c : kCodecs)
-    names += (names.empty() ? "" : c == kCodecs[std::size(kCodecs) - 1] ? " or " : ", ") + std::string(c->name);
+  for (const Codec& c : codecs())
+    names += (names.empty() ? "" : &c == &codecs().back() ? " or " : ", ") + std::string(c.name);
   return names;
 }
 
@@ -33,14 +35,22 @@ std::string first_bytes(const uint8_t* data, size_t size) {
 
 }  // namespace
 
+bool add_codec(const Codec& codec) {
+  const auto behind = [&](const Codec& other) { return std::string_view(other.name) > codec.name; };
+  registered().insert(std::find_if(registered().begin(), registered().end(), behind), codec);
+  return true;
+}
+
+const std::vector<Codec>& codecs() { return registered(); }
+
 ImageInfo peek(const uint8_t* data, size_t size) {
   if (size == 0) fail(ErrorKind::decode, "the file is empty");
-  for (const Codec* codec : kCodecs) {
-    if (!codec->sniff(data, size)) continue;
-    ImageInfo info = codec->peek(data, size);
-    info.codec = codec;
+  for (const Codec& codec : codecs()) {
+    if (!codec.sniff(data, size)) continue;
+    ImageInfo info = codec.peek(data, size);
+    info.codec = &codec;
     if (info.width <= 0 || info.height <= 0)
-      fail(ErrorKind::decode, std::string("the ") + codec->name + " header says " + std::to_string(info.width) +
+      fail(ErrorKind::decode, std::string("the ") + codec.name + " header says " + std::to_string(info.width) +
            " x " + std::to_string(info.height) + " pixels");
     return info;
   }
@@ -64,12 +74,11 @@ RowFormat output_format(const ImageInfo& info, const DecodeOptions& options) {
   return f;
 }
 
-ImageDecoder::ImageDecoder() : readers_(std::size(kCodecs)) {}
+ImageDecoder::ImageDecoder() : readers_(codecs().size()) {}
 ImageDecoder::~ImageDecoder() = default;
 
 PictureReader& ImageDecoder::reader(const Codec& codec) {
-  size_t i = 0;
-  while (kCodecs[i] != &codec) i++;
+  const auto i = size_t(&codec - codecs().data());
   if (!readers_[i]) readers_[i] = codec.make();
   return *readers_[i];
 }

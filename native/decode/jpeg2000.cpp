@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <openjpeg.h>
@@ -13,6 +14,8 @@
 
 namespace ps {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr CodecLibrary kLibrary{
     "libopenjp2", "JPEG 2000", "the package libopenjp2-7 of Debian and Ubuntu, or `pip install pillow`,",
@@ -236,9 +239,22 @@ class Jpeg2000Reader : public PictureReader {
   std::vector<uint8_t> row_;
 };
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "JPEG 2000",
+    .patterns = "*.jp2",
+    .library = "libopenjp2",
+    .sniff = sniff,
+    .peek = jpeg2000::peek,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<Jpeg2000Reader>()); },
+    .sample =
+      "\000\000\000\014jP  \015\012\207\012\000\000\000\024ftypjp2 \000\000\000\000jp2 \000\000\000-jp2h\000"
+      "\000\000\026ihdr\000\000\000\010\000\000\000\010\000\003\007\007\000\000\000\000\000\017colr\001\000\000"
+      "\000\000\000\020\000\000\000\247jp2c\377O\377Q\000/\000\000\000\000\000\010\000\000\000\010\000\000\000"
+      "\000\000\000\000\000\000\000\000\010\000\000\000\010\000\000\000\000\000\000\000\000\000\003\007\001\001"
+      "\007\001\001\007\001\001\377R\000\014\000\000\000\001\000\003\004\004\000\001\377\134\000\015@@HHPHHPHHP"
+      "\377d\000%\000\001Created by OpenJPEG version 2.5.4\377\220\000\012\000\000\000\000\000&\000\001\377\223"
+      "\317\264\010\004O\303\347\004\011o\317\264\010\006\317\200\200\200\200\200\200\200\200\200\377\331"sv,
+});
+
 }  // namespace
-
-const Codec jpeg2000_codec{"JPEG 2000", sniff, jpeg2000::peek,
-                           [] { return std::unique_ptr<PictureReader>(std::make_unique<Jpeg2000Reader>()); }};
-
 }  // namespace ps

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <png.h>
@@ -14,6 +15,8 @@
 
 namespace ps {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr uint8_t kSignature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 enum ColorType : uint8_t { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgba = 6 };
@@ -152,9 +155,18 @@ void PngReader::pass_rows(const ImageInfo& info, const PictureRequest& request, 
   if (w.y1 == info.height) png_read_end(png_, nullptr);
 }
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "PNG",
+    .patterns = "*.png",
+    .library = "libpng",
+    .sniff = sniff,
+    .peek = peek_png,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<PngReader>()); },
+    .sample =
+      "\211PNG\015\012\032\012\000\000\000\015IHDR\000\000\000\010\000\000\000\010\010\002\000\000\000Km)\334"
+      "\000\000\000\024IDATx\234c<\221b\304\200\0150a\025\035\264\022\000\026a\001n @{\332\000\000\000\000IEND"
+      "\256B`\202"sv,
+});
+
 }  // namespace
-
-const Codec png_codec{"PNG", sniff, peek_png,
-                      [] { return std::unique_ptr<PictureReader>(std::make_unique<PngReader>()); }};
-
 }  // namespace ps

@@ -1,6 +1,7 @@
 // Netpbm's formats: PBM, PGM and PPM, as text and as bytes.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -8,6 +9,8 @@
 
 namespace ps {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr uint32_t kLargest = 0x7FFFFFFF;
 
@@ -145,9 +148,16 @@ class PnmReader : public PictureReader {
   std::vector<uint16_t> words_;
 };
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "PNM",
+    .patterns = "*.pnm *.ppm *.pgm *.pbm",
+    .library = "",
+    .sniff = sniff,
+    .peek = peek_pnm,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<PnmReader>()); },
+    .sample =
+      "P5\0128 8\012255\012xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"sv,
+});
+
 }  // namespace
-
-const Codec pnm_codec{"PNM", sniff, peek_pnm,
-                      [] { return std::unique_ptr<PictureReader>(std::make_unique<PnmReader>()); }};
-
 }  // namespace ps

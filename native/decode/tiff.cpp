@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +14,8 @@
 
 namespace ps {
 namespace {
+
+using namespace std::string_view_literals;
 
 bool sniff(const uint8_t* data, size_t size) {
   if (size < 8) return false;
@@ -249,9 +252,21 @@ class TiffReader : public PictureReader {
   std::vector<uint16_t> colours_;
 };
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "TIFF",
+    .patterns = "*.tif *.tiff",
+    .library = "libtiff",
+    .sniff = sniff,
+    .peek = peek_tiff,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<TiffReader>()); },
+    .sample =
+      "II*\000\026\000\000\000x\234;\221btb(#\000#\357W\201\012\000\000\001\003\000\001\000\000\000\010\000\000"
+      "\000\001\001\003\000\001\000\000\000\010\000\000\000\002\001\003\000\003\000\000\000\224\000\000\000\003"
+      "\001\003\000\001\000\000\000\010\000\000\000\006\001\003\000\001\000\000\000\002\000\000\000\021\001\004"
+      "\000\001\000\000\000\010\000\000\000\025\001\003\000\001\000\000\000\003\000\000\000\026\001\003\000\001"
+      "\000\000\000\010\000\000\000\027\001\004\000\001\000\000\000\016\000\000\000\034\001\003\000\001\000\000"
+      "\000\001\000\000\000\000\000\000\000\010\000\010\000\010\000"sv,
+});
+
 }  // namespace
-
-const Codec tiff_codec{"TIFF", sniff, peek_tiff,
-                       [] { return std::unique_ptr<PictureReader>(std::make_unique<TiffReader>()); }};
-
 }  // namespace ps

@@ -15,6 +15,8 @@
 namespace ps {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr CodecLibrary kLibrary{
     "libwebp", "WebP", "the package libwebp7 of Debian and Ubuntu, or `pip install pillow`,", {"libwebp.so.7"}};
 
@@ -218,9 +220,17 @@ class WebpReader : public PictureReader {
   std::vector<uint8_t> picture_, row_, file_;
 };
 
+[[maybe_unused]] const bool registered = add_codec({
+    .name = "WebP",
+    .patterns = "*.webp",
+    .library = "libwebp",
+    .sniff = sniff,
+    .peek = peek_webp,
+    .make = [] { return std::unique_ptr<PictureReader>(std::make_unique<WebpReader>()); },
+    .sample =
+      "RIFF\036\000\000\000WEBPVP8L\021\000\000\000/\007\300\001\000\007P\262\042W\246\377\201\210\350\177\000"
+      "\000"sv,
+});
+
 }  // namespace
-
-const Codec webp_codec{"WebP", sniff, peek_webp,
-                       [] { return std::unique_ptr<PictureReader>(std::make_unique<WebpReader>()); }};
-
 }  // namespace ps

@@ -19,8 +19,7 @@ from penstock import fn
 from penstock.errors import DecodeError, PenstockError
 from penstock.frameworks import backends
 from penstock.insight import machine
-from penstock.insight.pictures import PICTURES
-from penstock.machine import loader
+from penstock.machine import codecs, loader
 from penstock.pipeline import Pipeline
 
 GB = 1 << 30
@@ -121,21 +120,19 @@ def memory(missing: list[Missing]) -> Facts:
 
 def pictures(missing: list[Missing]) -> Facts:
     """Which formats can be decoded: by trying it."""
-    facts: Facts = {"BMP": "built in", "PNM": "built in"}
-    for name, data in PICTURES.items():
+    facts: Facts = {}
+    for codec in codecs.codecs():
+        name = codec.name
         try:
-            _decode(data)
+            _decode(codec.sample)
         except PenstockError as e:
             facts[name] = "missing"
             said = str(e).splitlines()[0].removeprefix("decoders.image: ")
             missing.append(Missing(f"a decoder of {name}", f"{name} pictures can't be decoded.", said))
             continue
-        library = _LIBRARY_OF[name]
-        facts[name] = next((p for p in _loaded() if Path(p).name.startswith(library)), "built in")
+        loaded = (path for path in _loaded() if codec.library and Path(path).name.startswith(codec.library))
+        facts[name] = next(loaded, "built in")
     return facts
-
-
-_LIBRARY_OF = {"JPEG": "libjpeg", "PNG": "libpng", "WebP": "libwebp", "TIFF": "libtiff", "JPEG 2000": "libopenjp2"}
 
 
 def _decode(data: bytes) -> None:

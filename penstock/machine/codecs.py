@@ -1,16 +1,47 @@
-"""Codecs of pictures: the libraries that Pillow's wheel brings, and the limit on decoded pixels."""
+"""Codecs of pictures: which there are, the libraries that Pillow's wheel brings, the limit on decoded pixels."""
 
 from __future__ import annotations
 
+import ctypes as c
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from penstock import _settings
 from penstock.machine import native
 
-# What the native library calls them, and how the files of Pillow's wheel begin.
-_LIBRARIES = {"libopenjp2": "libopenjp2-", "libtiff": "libtiff-", "libwebp": "libwebp-"}
+
+@dataclass(frozen=True)
+class Codec:
+    """A picture format, as the file in native/decode that decodes it says.
+
+    Attributes:
+        patterns: of its files' names, such as ``*.jp2``.
+        library: that decodes it, such as ``"libtiff"``; "" where none is needed.
+        sample: a picture of 8x8 pixels.
+    """
+
+    name: str
+    patterns: tuple[str, ...]
+    library: str
+    sample: bytes
+
+
+@cache
+def codecs() -> tuple[Codec, ...]:
+    """The formats that can be decoded, where their libraries are there; by their names."""
+    room = (native.Codec * 64)()
+    count = native.quick().ps_decode_codecs(room, len(room))
+    return tuple(
+        Codec(
+            found.name.decode(),
+            tuple(found.patterns.decode().split()),
+            found.library.decode(),
+            c.string_at(found.sample, found.sample_bytes),
+        )
+        for found in room[:count]
+    )
 
 
 def prepare() -> None:
@@ -22,10 +53,10 @@ def prepare() -> None:
 @cache
 def _set_libraries() -> None:
     """Says where Pillow has the libraries that the system may lack. Loads nothing."""
-    for name, start in _LIBRARIES.items():
-        path = packaged(start)
+    for codec in codecs():
+        path = packaged(f"{codec.library}-") if codec.library else None
         if path:
-            native.quick().ps_decode_set_library(name.encode(), path.encode())
+            native.quick().ps_decode_set_library(codec.library.encode(), path.encode())
 
 
 def packaged(start: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 9
+ABI_VERSION = 10
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -42,6 +42,18 @@ class ErrorInfo(c.Structure):
         ("sample", c.c_int32),
         ("message", c.c_char_p),
         ("source", c.c_char_p),
+    ]
+
+
+class Codec(c.Structure):
+    """``ps_codec``: a picture format."""
+
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("patterns", c.c_char_p),
+        ("library", c.c_char_p),
+        ("sample", c.c_void_p),
+        ("sample_bytes", c.c_int64),
     ]
 
 
@@ -166,6 +178,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
+    "ps_decode_codecs": (c.c_int, [c.POINTER(Codec), c.c_int]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),

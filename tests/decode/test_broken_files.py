@@ -40,8 +40,8 @@ def flipped(file: bytes, at: int) -> bytes:
     ("file", "message"),
     [
         (b"", "empty"),
-        (b"\xff", "not a JPEG, PNG, WebP, TIFF, BMP, JPEG 2000 or PNM picture"),
-        (b"hello, world", "not a JPEG, .* or PNM picture .starts with 'hello, w'"),
+        (b"\xff", "not a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP picture"),
+        (b"hello, world", "not a BMP, .* or WebP picture .starts with 'hello, w'"),
         (b"\xff\xd8\xff", "truncated JPEG"),
         (b"\xff\xd8\xff\xe0" + bytes(100), "truncated JPEG"),
         (cut(PHOTOGRAPH, 0.01), "truncated JPEG"),

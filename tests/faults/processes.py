@@ -39,5 +39,5 @@ def faulty(text: str, *arguments: str, **environment: str) -> subprocess.Popen[s
 def runs(process: subprocess.Popen[str], seconds: float = 30) -> str:
     """What it wrote; it must end in time and well, and have nothing to complain of."""
     out, err = finish(process, seconds)
-    assert (err, process.returncode) == ("", 0), f"{out}\n{err}"
+    assert (err, process.returncode) == ("", 0), f"status {process.returncode}\n{out}\n{err}"
     return out

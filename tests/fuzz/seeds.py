@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from penstock.machine.codecs import codecs
 from tests.decode.formats import saved
 from tests.decode.pictures import chunk, exif, jpeg, png, smooth
 from tests.decode.test_formats import FILES
@@ -56,7 +57,8 @@ LOSSY = {
     "tiff lab": saved(Image.fromarray(PICTURE).convert("LAB"), "TIFF"),
     "tiff float": saved(Image.fromarray(PICTURE[..., 0].astype(np.float32) / 255), "TIFF"),
 }
-SEEDS = {**{name: file for name, (file, _) in FILES.items()}, **JPEGS, **PNGS, **LOSSY}
+SAMPLES = {f"{codec.name} sample": codec.sample for codec in codecs()}
+SEEDS = {**{name: file for name, (file, _) in FILES.items()}, **JPEGS, **PNGS, **LOSSY, **SAMPLES}
 LARGEST = 40_000  # bytes of a file of DALI_extra that is a seed, too
 
 

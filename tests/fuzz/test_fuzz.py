@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from penstock.machine.codecs import codecs
 from tests.fuzz.seeds import write_seeds
 from tests.programs import ROOT, all_levels
 
 Note = Callable[[str, object], None]
 PARTS, FILES_OF_A_PART = 4, 25_000
-FORMATS = {"JPEG", "PNG", "WebP", "TIFF", "BMP", "JPEG 2000", "PNM"}
+FORMATS = {codec.name for codec in codecs()}
 # A single allocation of more than any file here should ask for is a finding, too.
 ASAN_OPTIONS = "detect_leaks=0:allocator_may_return_null=0:max_allocation_size_mb=1024:quarantine_size_mb=64"
 

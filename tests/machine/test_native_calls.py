@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +44,43 @@ def test_numbers_of_arguments(table: dict[str, tuple[Any, list[Any]]]) -> None:
     assert {name: len(arguments) for name, (_, arguments) in table.items()} == {
         name: parameters(FUNCTIONS[name][0]) for name in table
     }
+
+
+STRUCTS = {
+    "ps_tensor": native.Tensor, "ps_error_info": native.ErrorInfo, "ps_codec": native.Codec, "ps_answer": native.Answer,
+    "ps_options": native.Options, "ps_gpu_info": native.GpuInfo, "ps_span": native.Span,
+}  # fmt: skip
+
+
+def test_all_structs_are_known() -> None:
+    """Those of the header that have fields."""
+    declared = set(re.findall(r"^} (ps_\w+);", HEADER, re.MULTILINE))
+    assert declared == STRUCTS.keys()
+
+
+def test_structs_lie_in_memory_as_a_compiler_lays_them(tmp_path: Path) -> None:
+    lines = []
+    for name, struct in STRUCTS.items():
+        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+        for field, *_ in struct._fields_:
+            lines.append(
+                f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));'
+            )
+    body = "\n".join(lines)
+    source = f'#include <stddef.h>\n#include <stdio.h>\n#include "penstock.h"\nint main(void) {{\n{body}\n}}\n'
+    (tmp_path / "layout.c").write_text(source)
+    program = tmp_path / "layout"
+    subprocess.run(
+        ["cc", "-I", str(ROOT / "native"), "-o", str(program), str(tmp_path / "layout.c")], check=True, cwd=tmp_path
+    )
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    wanted = []
+    for name, struct in STRUCTS.items():
+        wanted.append(f"{name} {ctypes.sizeof(struct)}")
+        for field, *_ in struct._fields_:
+            place = getattr(struct, field)
+            wanted.append(f"{name}.{field} {place.offset} {place.size}")
+    assert printed == wanted
 
 
 def test_versions_are_the_same() -> None:
