@@ -30,7 +30,7 @@ from penstock.feed.external import ExternalSource
 from penstock.graph.node import DataNode, OpNode
 
 if TYPE_CHECKING:
-    from penstock.run.turn import Turn
+    from penstock.feed.turn import Turn
 
 _POLL_SECONDS = 0.1  # how soon it is noticed that the pipeline was closed while somebody waits for data
 

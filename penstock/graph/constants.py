@@ -9,19 +9,12 @@ import numpy as np
 from penstock import types
 from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
-from penstock.op import REQUIRED, Op, arg, op
-from penstock.types.constant import constant_array, scalar_array
-
-
-class ConstantOp(Op):
-    """Base of operators that are data of the plan: no kernel runs."""
-
-    array: np.ndarray[Any, Any]
-    layout: str
+from penstock.op import REQUIRED, Literal, Op, arg, op
+from penstock.types.constant import constant_array, makes_nodes, scalar_array
 
 
 @op("_constant", inputs=0)
-class _Array(ConstantOp):
+class _Array(Op):
     """A tensor that is the same for every sample and iteration."""
 
     array = arg(REQUIRED, "The values.", kind="any", to_kernel=False)
@@ -31,7 +24,11 @@ class _Array(ConstantOp):
         if not isinstance(self.array, np.ndarray):
             raise self.wrong("array", "expected an array")
 
+    def literal(self) -> Literal:
+        return Literal(self.array, self.layout)
 
+
+@makes_nodes
 def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:
     """A node that is this array in every sample."""
     if device not in (None, "cpu", "gpu"):
