@@ -36,7 +36,7 @@ def source_folders() -> tuple[Path, ...]:
 
 @cache
 def _headers() -> bytes:
-    """A digest of all that a kernel may include: that of cmake/Kernels.cmake."""
+    """A digest of all that a kernel may include: that of cmake/Device.cmake."""
     found = {path.relative_to(_PACKAGE).as_posix(): path for path in (_PACKAGE / "device").rglob("*.h")}
     lines = [f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for name, path in sorted(found.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest().encode()
