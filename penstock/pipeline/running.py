@@ -88,6 +88,7 @@ class Running(Definition):
         TensorError for data that makes no batch or does not fit, DeviceError for data on another device.
 
         Example:
+            >>> from penstock import Pipeline
             >>> pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
             >>> with pipe:
             ...     pipe.set_outputs(fn.external_source(name="numbers") + 1)
