@@ -9,12 +9,32 @@ import numpy as np
 from penstock import types
 from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
+from penstock.machine import native
 from penstock.op import REQUIRED, Literal, Op, arg, op
 from penstock.types.constant import constant_array, makes_nodes, scalar_array
 
 
+class ConstantOp(Op):
+    """Base of operators that are data of the plan: no kernel runs."""
+
+    array: np.ndarray[Any, Any]
+    layout: str
+
+    def literal(self) -> Literal:
+        return Literal(self.array, self.layout)
+
+    def check_axes(self, axes: int) -> None:
+        """Raises ArgumentError for too many axes, and unless each of them has a name, or none has."""
+        if axes > native.MAX_DIMS:
+            raise ArgumentError(
+                f"{self.shown_name()}: {axes} axes are too many: tensors have at most {native.MAX_DIMS}"
+            )
+        if self.layout and not (self.layout.isascii() and len(self.layout) == axes):
+            raise self.wrong("layout", f"the constant has {axes} axes, and a layout has one letter for each")
+
+
 @op("_constant", inputs=0)
-class _Array(Op):
+class _Array(ConstantOp):
     """A tensor that is the same for every sample and iteration."""
 
     array = arg(REQUIRED, "The values.", kind="any", to_kernel=False)
@@ -23,9 +43,7 @@ class _Array(Op):
     def prepare(self) -> None:
         if not isinstance(self.array, np.ndarray):
             raise self.wrong("array", "expected an array")
-
-    def literal(self) -> Literal:
-        return Literal(self.array, self.layout)
+        self.check_axes(self.array.ndim)
 
 
 @makes_nodes

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from penstock import types
-from penstock.op import Literal, Op, arg, op
+from penstock.graph.constants import ConstantOp
+from penstock.op import arg, op
 from penstock.types.convert import NUMBERS, saturate
 
 
 @op("constant", devices=["cpu", "gpu"], inputs=0)
-class Constant(Op):
+class Constant(ConstantOp):
     """The same tensor for every sample.
 
     Output: a tensor of ``shape``, or of as many elements as are given; int32 from ``idata``, float from ``fdata``,
@@ -42,8 +42,6 @@ class Constant(Op):
     )
     layout = arg("", "Names of the axes.", kind="layout", to_kernel=False)
 
-    array: np.ndarray[Any, Any]
-
     def prepare(self) -> None:
         if (self.fdata is None) == (self.idata is None):
             raise self.wrong("fdata", "expected just one of fdata and idata")
@@ -53,14 +51,10 @@ class Constant(Op):
             raise self.wrong("shape", "expected no negative extents")
         if len(data) not in (1, math.prod(shape)):
             raise self.wrong("shape", f"expected 1 or {math.prod(shape)} elements, got {len(data)}")
-        if self.layout and len(self.layout) != len(shape):
-            raise self.wrong("layout", f"the tensor has {len(shape)} axes")
+        self.check_axes(len(shape))
         whole = self.fdata is None
         dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
         array = np.asarray(data, np.int64 if whole else np.float64)
         stored = types.INT32 if dtype in (types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE) else dtype
         values = saturate(array, np.dtype(types.to_numpy_type(stored)))
         self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
-
-    def literal(self) -> Literal:
-        return Literal(self.array, self.layout)

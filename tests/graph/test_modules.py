@@ -17,7 +17,7 @@ from penstock.op import Op
 from penstock.read.base import Reader
 from tests.small import made
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # What scripts import from DALI's modules, of what there is here.
 NAMES = {
