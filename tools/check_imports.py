@@ -21,6 +21,7 @@ _version
 errors
 types
 _settings
+frameworks
 machine
 _document
 _suggest
