@@ -9,16 +9,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from penstock import errors, types
+from penstock._version import __version__ as __version__
 from penstock.graph.node import DataNode
 from penstock.graph.slicing import newaxis
-from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy
-from penstock.pipeline_def import pipeline_def
+from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
     from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, tensors
     from penstock.insight.profile import profile
 
-__version__ = "0.1.0"
 __all__ = [
     "DataNode",
     "OperatorConcurrency",

@@ -16,7 +16,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from penstock import _values, types
 from penstock._suggest import suggestion
@@ -90,6 +92,29 @@ def arg(
     )
 
 
+class Literal(NamedTuple):
+    """A tensor that is the same in every sample."""
+
+    array: np.ndarray[Any, Any]
+    layout: str
+
+
+class Chosen(Protocol):
+    """What does a node's work, of several that can (`penstock.decode.engines`)."""
+
+    def arguments(self) -> dict[str, Any]:
+        """What the kernel is told of it."""
+
+    def leaves_planes(self) -> bool:
+        """Whether it decodes on the GPU, and the kernel that reads its pictures may make their pixels."""
+
+    def warn_of_missing(self) -> None:
+        """Warns, once in a process, where a library is missing."""
+
+    def notes(self) -> list[str]:
+        """Lines for `Pipeline.explain`."""
+
+
 class Op:
     """Base of all declarations. An instance holds one node's arguments as attributes: constants, or None.
 
@@ -115,7 +140,8 @@ class Op:
     on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
-    fed: ClassVar[bool] = False  # a reader: each iteration it is told which samples (see penstock/read)
+    fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration it is told which samples
+    lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}
     constants: dict[str, Any]  # arguments as they were given, converted
@@ -154,6 +180,14 @@ class Op:
         return {
             n: getattr(self, a.attribute) for n, a in self.arguments.items() if a.to_kernel and n not in self.tensors
         }
+
+    def literal(self) -> Literal | None:
+        """What the node is, if it is data of the plan, for which no kernel runs."""
+        return None
+
+    def chosen(self, device: str) -> Chosen | None:
+        """What does the work on this device, where there is a choice."""
+        return None
 
     def wrong(self, argument: str, problem: str) -> ArgumentError:
         """An error about one argument, naming operator and value."""

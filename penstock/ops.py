@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from penstock import _catalog, _signatures
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame, warn
-from penstock.graph.constants import ConstantOp, as_node
+from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Op, check_arguments, check_given, is_common, registry
 
@@ -117,7 +117,7 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     nodes = [_input(schema, k, value) for k, value in enumerate(inputs)]
     device, nodes = _place(schema, common.get("device"), nodes)
     operator = check_arguments(schema, arguments, _is_node)
-    if isinstance(operator, ConstantOp):  # data of the plan, on the CPU
+    if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return data.gpu() if device == "gpu" else data
     made = OpNode(operator, nodes, device, name, bool(common.get("preserve")))
@@ -155,7 +155,7 @@ def _place(schema: type[Op], asked: str | None, nodes: list[DataNode]) -> tuple[
             placed.append(node)
             continue
         wanted = "gpu" if device == "gpu" and i not in schema.cpu_inputs else "cpu"
-        if node.device != wanted and isinstance(node.source.op, ConstantOp):
+        if node.device != wanted and node.source.op.literal() is not None:
             node = node.gpu()
         if node.device != wanted:
             there = "GPU" if wanted == "gpu" else "CPU"

@@ -1,8 +1,8 @@
 """Checks that imports point one way: a module may import from its own room and from those above it in the lists below.
 
 The rooms are the two ways through the library (see CONTRIBUTING.md): of data, read -> decode -> augment -> framework,
-and of the graph, graph -> optimize -> run. Includes of C++ are checked likewise; those of penstock/device, which the
-GPU's compiler gets, may name nothing else. Imports under `if TYPE_CHECKING:` do not count.
+and of the graph, graph -> optimize -> run. All imports count, those inside functions and for type checkers, too, and
+so do includes of C++; those of penstock/device, which the GPU's compiler gets, may name nothing else.
 """
 
 from __future__ import annotations
@@ -15,12 +15,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Folders and modules of penstock/, and of native/ with penstock/device; one line each is one layer.
+# Folders and modules of penstock/, and of native/ with penstock/device: a room is one of them, or what lies in it.
 PYTHON = """
+_version
 errors
-types _settings
-machine frameworks
-_document _suggest _values op
+types
+_settings
+frameworks
+machine
+_document
+_suggest
+_values
+op
 _signatures
 graph
 tensors
@@ -33,11 +39,15 @@ _catalog
 optimize
 run
 ops
-fn math pipeline pipeline_def backend
-backend_impl data_node
-__init__
+fn
+math
+pipeline
+backend
+backend_impl
+data_node
 plugin
 insight
+__init__
 __main__
 """
 NATIVE = """
@@ -56,15 +66,10 @@ run
 penstock
 abi
 """
-# Imports that break the order on purpose, inside functions.
-ALLOWED = {
-    ("types.constant", "graph.constants"): "a constant of several elements is a node",
-    ("run.options", "pipeline"): "the options are the constructor's arguments, which are written only there",
-}
 
 
 def layers(text: str) -> dict[str, int]:
-    return {name: number for number, line in enumerate(text.strip().splitlines()) for name in line.split()}
+    return {name: number for number, name in enumerate(text.split())}
 
 
 def layer(module: str, order: dict[str, int]) -> int | None:
@@ -75,18 +80,16 @@ def layer(module: str, order: dict[str, int]) -> int | None:
 
 
 def _python_imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """(line, module) of all imports that run."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
+    """(line, module) of all imports, those by name (`importlib.import_module("penstock.ops")`) among them."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             folder = (ROOT / node.module.replace(".", "/")).is_dir()  # its names may be modules of their own
             for alias in node.names:
                 yield node.lineno, f"{node.module}.{alias.name}" if folder else node.module
-        else:
-            yield from _python_imports(node)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from ((node.lineno, ast.literal_eval(a)) for a in node.args[:1] if isinstance(a, ast.Constant))
 
 
 def python_edges() -> Iterator[tuple[Path, int, str]]:
@@ -109,12 +112,10 @@ def mistakes(edges: Iterator[tuple[Path, int, str]], base: Path, order: dict[str
         inside = path.relative_to(base if path.is_relative_to(base) else ROOT / "penstock")
         source = ".".join(inside.with_suffix("").parts).removesuffix(".__init__")
         where = f"{path.relative_to(ROOT)}:{line}"
-        if (source, target.removesuffix(f".{target.rpartition('.')[2]}")) in ALLOWED:
-            continue
         mine, its = layer(source, order), layer(target, order)
         if mine is None or its is None:
             yield f"{where}: {source if mine is None else target!r} has no layer in tools/check_imports.py"
-        elif mine < its and (source, target) not in ALLOWED:
+        elif mine < its:
             yield f"{where}: {source} may not import {target}, which comes after it"
 
 

@@ -10,9 +10,10 @@ ROOT = Path(__file__).resolve().parent.parent
 AREAS = {
     "library, Python": ("penstock", ("*.py",)),
     "library, C++": ("native", ("*.h", "*.cpp")),
-    "device": ("penstock/device", ("*.h",)),
-    "tests": ("tests", ("*.py", "*.cpp")),
-    "bench": ("bench", ("*.py", "*.cpp")),
+    "library, device": ("penstock/device", ("*.h",)),
+    "tests": ("tests", ("*.py", "*.h", "*.cpp")),
+    "bench": ("bench", ("*.py", "*.h", "*.cpp")),
+    "examples": ("examples", ("*.py",)),
     "tools": ("tools", ("*.py",)),
 }
 MEDIAN, LONG, MOST_LONG = 150, 500, 3

@@ -1,1 +1,1 @@
-
+"""Declarations of operators on data, in groups."""

@@ -1,1 +1,1 @@
-
+"""Decoders of pictures, and who decodes on a GPU."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from penstock import _settings, types
-from penstock.decode.options import ImageOptions
 from penstock.errors import DeviceError
 from penstock.graph.blame import warn
-from penstock.graph.node import OpNode
 from penstock.machine import kernels, libraries
-
-if TYPE_CHECKING:
-    from penstock.run.executor import Executor
 
 # In the order of native/cuda/record/decode_counts.h.
 ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
@@ -29,6 +24,7 @@ class JpegEngine:
     why: str
     load: float = 0.0  # of a batch's JPEG files, in bytes: those that are given to the GPU if it can decode them
     wanted: str = "cpu"  # what it is for: where a library is missing, the CPU stands in
+    planes: bool = False  # kernels of our own decode to bytes: another may make the pixels
 
     def __str__(self) -> str:
         name = {"cuda": ENGINES["cuda"], "hardware": ENGINES["nvjpeg"], "cpu": ENGINES["cpu"]}[self.name]
@@ -36,39 +32,57 @@ class JpegEngine:
             name += f" for {100 * self.load:g} % of the bytes"
         return f"{name} ({self.why})"
 
+    def arguments(self) -> dict[str, Any]:
+        """What the kernel is told of it."""
+        return {"jpeg_engine": self.name, "hw_decoder_load": self.load}
 
-def choose(op: ImageOptions) -> JpegEngine:
-    """The engine for an operator with ``device="mixed"``; the setting stands in for ``jpeg_engine="auto"``."""
-    engine, why = op.jpeg_engine, f"jpeg_engine={op.jpeg_engine!r}"
+    def leaves_planes(self) -> bool:
+        """Whether the kernel that reads the pictures may make their pixels."""
+        return self.planes
+
+    def warn_of_missing(self) -> None:
+        """Warns, once in a process, where NVIDIA's decoders are wanted, and the CPU must do what a library would do."""
+        if self.wanted == "hardware":
+            _warn_without_libraries()
+        if self.wanted != "cpu":
+            _warn_of_image_codec()
+
+    def notes(self) -> list[str]:
+        """Lines for `Pipeline.explain`."""
+        problem = libraries.image_codec_problem()
+        others = f"CPU ({problem})" if problem else "nvImageCodec"
+        return [f"JPEG: {self}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
+
+
+def choose(
+    asked: str, *, dtype: int, output_type: int, use_fast_idct: bool, hw_decoder_load: float, all_to_own: bool
+) -> JpegEngine:
+    """The engine for an operator with ``device="mixed"`` and these arguments; the setting stands in for ``"auto"``.
+
+    ``all_to_own``: kernels of our own get all files, whatever the load.
+    """
+    engine, why = asked, f"jpeg_engine={asked!r}"
     if engine == "auto" and _settings.JPEG.is_set():
         engine = _settings.JPEG.value()
         why = f"{_settings.JPEG.name}={engine}"
-    load = min(max(float(op.hw_decoder_load), 0.0), 1.0)
+    load = min(max(float(hw_decoder_load), 0.0), 1.0)
     if engine == "cpu":
         return JpegEngine("cpu", why)
     if load == 0:
-        return JpegEngine("cpu", f"hw_decoder_load={op.hw_decoder_load:g}")
-    if op.use_fast_idct:
+        return JpegEngine("cpu", f"hw_decoder_load={hw_decoder_load:g}")
+    if use_fast_idct:
         return JpegEngine("cpu", "use_fast_idct=True")
     if engine == "auto" and not _compiler():
         engine, why = "hardware", "NVRTC was not found, so there are no kernels of our own"
     if engine != "hardware":
-        return JpegEngine("cuda", why, load if "hw_decoder_load" in op.given else 1.0, "cuda")
-    if op.dtype != types.UINT8:
-        return JpegEngine("cpu", f"{why}, and nvJPEG decodes to UINT8, not to {types.DALIDataType(op.dtype).name}")
-    if op.output_type == types.YCbCr:
+        return JpegEngine("cuda", why, 1.0 if all_to_own else load, "cuda", dtype == types.UINT8)
+    if dtype != types.UINT8:
+        return JpegEngine("cpu", f"{why}, and nvJPEG decodes to UINT8, not to {types.DALIDataType(dtype).name}")
+    if output_type == types.YCbCr:
         return JpegEngine("cpu", f"{why}, and nvJPEG does not make YCbCr as DALI has it")
     if not libraries.found("nvjpeg"):
         return JpegEngine("cpu", f"{why}, and nvJPEG was not found", wanted="hardware")
     return JpegEngine("hardware", why, load, "hardware")
-
-
-def leaves_planes(node: OpNode) -> bool:
-    """Whether kernels of our own decode JPEG to bytes for this node, if any does: another may make the pixels."""
-    op = node.op
-    if node.device != "mixed" or not isinstance(op, ImageOptions) or op.dtype != types.UINT8:
-        return False
-    return choose(op).name == "cuda"
 
 
 def _compiler() -> bool:
@@ -119,28 +133,6 @@ class Decoded:
                     more = f", {self.indexed} of them with an index"
                 parts.append(f"{name} {n} file{'s' * (n > 1)} ({self.bytes[engine] / 1e6:.1f} MB{more})")
         return "; ".join(parts) or "no files"
-
-
-def notes(executor: Executor) -> dict[OpNode, list[str]]:
-    """Lines about decoders with ``device="mixed"``, for `Pipeline.explain`."""
-    found = {}
-    so_far = {} if executor.closed else executor.decoded()
-    for node, engine in executor.program.jpeg_engines.items():
-        problem = libraries.image_codec_problem()
-        others = f"CPU ({problem})" if problem else "nvImageCodec"
-        found[node] = [f"JPEG: {engine}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
-        if node in so_far and any(so_far[node].files.values()):
-            found[node].append(f"so far: {so_far[node]}")
-    return found
-
-
-def warn_of_missing(engines: Iterable[JpegEngine]) -> None:
-    """Warns, once in a process, where NVIDIA's decoders are wanted, and the CPU must do what a library would do."""
-    wanted = {engine.wanted for engine in engines} - {"cpu"}
-    if "hardware" in wanted:
-        _warn_without_libraries()
-    if wanted:
-        _warn_of_image_codec()
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.decode.engines import JpegEngine, choose
 from penstock.op import Op, arg
 from penstock.read.on_error import Tolerant
 
@@ -81,6 +82,18 @@ class ImageOptions(Tolerant):
     memory_stats = arg(False, "Print memory statistics.", unused=_GPU, deprecated="it does nothing")
     split_stages = arg(False, "Decode in two stages.", unused=_GPU, deprecated="it does nothing")
     use_chunk_allocator = arg(False, "Another way to allocate.", unused=_GPU, deprecated="it does nothing")
+
+    def chosen(self, device: str) -> JpegEngine | None:
+        if device != "mixed":
+            return None
+        return choose(
+            self.jpeg_engine,
+            dtype=self.dtype,
+            output_type=self.output_type,
+            use_fast_idct=self.use_fast_idct,
+            hw_decoder_load=self.hw_decoder_load,
+            all_to_own="hw_decoder_load" not in self.given,
+        )
 
 
 class CacheOptions(Op):

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.errors import (
     ArgumentError,
@@ -27,10 +27,8 @@ from penstock.errors import (
 )
 from penstock.feed.data import Fed, layout_of
 from penstock.feed.external import ExternalSource
+from penstock.feed.turn import Turn
 from penstock.graph.node import DataNode, OpNode
-
-if TYPE_CHECKING:
-    from penstock.run.turn import Turn
 
 _POLL_SECONDS = 0.1  # how soon it is noticed that the pipeline was closed while somebody waits for data
 

@@ -10,8 +10,8 @@ from penstock import types
 from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
 from penstock.machine import native
-from penstock.op import REQUIRED, Op, arg, op
-from penstock.types.constant import constant_array, scalar_array
+from penstock.op import REQUIRED, Literal, Op, arg, op
+from penstock.types.constant import constant_array, makes_nodes, scalar_array
 
 
 class ConstantOp(Op):
@@ -19,6 +19,9 @@ class ConstantOp(Op):
 
     array: np.ndarray[Any, Any]
     layout: str
+
+    def literal(self) -> Literal:
+        return Literal(self.array, self.layout)
 
     def check_axes(self, axes: int) -> None:
         """Raises ArgumentError for too many axes, and unless each of them has a name, or none has."""
@@ -43,6 +46,7 @@ class _Array(ConstantOp):
         self.check_axes(self.array.ndim)
 
 
+@makes_nodes
 def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:
     """A node that is this array in every sample."""
     if device not in (None, "cpu", "gpu"):

@@ -8,7 +8,7 @@ from typing import Any
 from penstock import types
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
-from penstock.graph.constants import ConstantOp, as_node
+from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
@@ -75,7 +75,7 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
     device = "gpu" if on_gpu else "cpu"
     # The first node there leads: if it is a picture, this node can join the chain that makes it.
     order = sorted(
-        range(len(nodes)), key=lambda k: (nodes[k].device != device, isinstance(nodes[k].source.op, ConstantOp))
+        range(len(nodes)), key=lambda k: (nodes[k].device != device, nodes[k].source.op.literal() is not None)
     )
     arguments = {"function": function, "order": [order.index(k) for k in range(len(nodes))], "on_gpu": on_gpu}
     return OpNode(Arithmetic(arguments, {}), [nodes[k] for k in order], device, name).outputs[0]

@@ -71,7 +71,9 @@ def cuda_libraries(missing: list[Missing]) -> Facts:
     folder = kernels.folder() / "kernels"
     files = [file for file in folder.glob("*.cubin") if file.is_file()]
     size = sum(file.stat().st_size for file in files)
-    facts["compiled kernels"] = f"{len(files)}, {size / 2**20:.1f} MiB, in {folder}"
+    makers = sorted({found[0] for file in files if (found := kernels.kept(file))})
+    made = f", made by {', '.join(makers)}" if makers else ""
+    facts["compiled kernels"] = f"{len(files)}, {size / 2**20:.1f} MiB, in {folder}{made}"
     above = next((f for f in [folder, *folder.parents] if f.exists()), Path("/"))
     if not os.access(above, os.W_OK):
         missing.append(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import penstock
 from penstock import fn
+from penstock._version import __version__
 from penstock.errors import DecodeError, PenstockError
 from penstock.frameworks import backends
 from penstock.insight import machine
@@ -41,7 +41,7 @@ Probe = Callable[[list[Missing]], Facts]
 def versions(missing: list[Missing]) -> Facts:
     """Of Penstock, of what it runs on, and the file that is loaded."""
     facts: Facts = {
-        "penstock": penstock.__version__,
+        "penstock": __version__,
         "python": f"{platform.python_version()}, {sys.executable}",
         "system": f"{platform.system()} {platform.release()}, {' '.join(platform.libc_ver())}",
     }

@@ -2,7 +2,8 @@
 
 The native library makes the sources, a few lines each, and asks for each one once, on threads of its own. What was
 compiled is kept in ``PENSTOCK_CACHE`` (unless set, the folder ``penstock`` in ``XDG_CACHE_HOME`` or ``~/.cache``), by
-a name that stands for the source, all headers that it may include, the options, the architecture and NVRTC's version.
+a name that stands for the source, the headers that it includes, the options and the architecture. So a change anywhere
+else keeps it, and it is loaded where there is no NVRTC, too. Which NVRTC has made it stands in the file.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import atexit
 import ctypes as c
 import hashlib
 import os
+import re
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +26,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 # Lambdas in device functions count as the device's with NVRTC 13.0 only where all functions do.
 _OPTIONS = ("--std=c++17", "--fmad=false", "--extra-device-vectorization", "--device-as-default-execution-space")
 
+_FORMAT = 2  # of files that are kept
+
 
 def source_folders() -> tuple[Path, ...]:
     """Where kernels' headers are looked for."""
@@ -31,7 +36,7 @@ def source_folders() -> tuple[Path, ...]:
 
 @cache
 def _headers() -> bytes:
-    """A digest of all that a kernel may include: that of cmake/Kernels.cmake."""
+    """A digest of all that a kernel may include: that of cmake/Device.cmake."""
     found = {path.relative_to(_PACKAGE).as_posix(): path for path in (_PACKAGE / "device").rglob("*.h")}
     lines = [f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for name, path in sorted(found.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest().encode()
@@ -64,6 +69,9 @@ class Nvrtc:
         self._check(self._library.nvrtcVersion(c.byref(major), c.byref(minor)))
         self.version = (major.value, minor.value)
         self.path = path
+
+    def __str__(self) -> str:
+        return f"NVRTC {self.version[0]}.{self.version[1]}"
 
     def compile(self, source: str, arch: int) -> bytes:
         """Machine code for an architecture such as 90; DeviceError with the compiler's words if it refuses."""
@@ -115,32 +123,61 @@ def nvrtc() -> Nvrtc:
     )
 
 
+def _included(text: str) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE)
+
+
+@cache
+def _header(name: str) -> tuple[str, list[str]]:
+    """A digest of a header, and the headers that it includes. Of one that is missing the compiler tells better."""
+    try:
+        text = (_PACKAGE / name).read_bytes()
+    except OSError:
+        return "", []
+    return hashlib.sha256(text).hexdigest(), _included(text.decode())
+
+
+def headers_of(source: str) -> Iterator[tuple[str, str]]:
+    """Name and digest of the headers that a source is compiled with: those that it includes, and that these include."""
+    waiting, seen = _included(source), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            digest, more = _header(name)
+            waiting += more
+            yield name, digest
+
+
 def cache_file(source: str, arch: int) -> Path:
     """Where the kernel of this source is kept, once it is compiled."""
-    digest = hashlib.blake2b(digest_size=20)
-    for part in (source.encode(), _headers(), repr((_OPTIONS, arch, nvrtc().version)).encode()):
-        digest.update(part + b"\0")
-    return folder() / "kernels" / f"{digest.hexdigest()}-sm_{arch}.cubin"
+    made_of = repr((_FORMAT, _OPTIONS, arch, source, sorted(headers_of(source))))
+    digest = hashlib.blake2b(made_of.encode(), digest_size=20).hexdigest()
+    return folder() / "kernels" / f"{digest}-sm_{arch}.cubin"
 
 
-def _load(path: Path) -> bytes | None:
-    """What was kept, if it is whole: its digest stands before it."""
+def kept(path: Path) -> tuple[str, bytes] | None:
+    """What was kept: who has made it, and the machine code. None if it is not whole: its digest stands before it."""
     try:
         data = path.read_bytes()
     except OSError:
         return None
-    digest, binary = data[:20], data[20:]
-    return binary if hashlib.blake2b(binary, digest_size=20).digest() == digest else None
+    digest, text = data[:20], data[20:]
+    if hashlib.blake2b(text, digest_size=20).digest() != digest:
+        return None
+    maker, _, binary = text.partition(b"\n")
+    return maker.decode(errors="replace"), binary
 
 
-def _keep(path: Path, binary: bytes) -> None:
+def _keep(path: Path, maker: str, binary: bytes) -> None:
     """Writes it so that others see all of it or nothing. A folder that can't be written is no error."""
+    text = maker.encode() + b"\n" + binary
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
         try:
             with open(descriptor, "wb") as file:
-                file.write(hashlib.blake2b(binary, digest_size=20).digest() + binary)
+                file.write(hashlib.blake2b(text, digest_size=20).digest() + text)
             os.replace(unfinished, path)
         except BaseException:
             os.unlink(unfinished)
@@ -152,10 +189,11 @@ def _keep(path: Path, binary: bytes) -> None:
 def machine_code(source: str, arch: int) -> bytes:
     """The kernel for an architecture such as 90: from disk, or compiled now."""
     path = cache_file(source, arch)
-    binary = _load(path)
-    if binary is None:
-        binary = nvrtc().compile(source, arch)
-        _keep(path, binary)
+    if found := kept(path):
+        return found[1]
+    compiler = nvrtc()
+    binary = compiler.compile(source, arch)
+    _keep(path, str(compiler), binary)
     return binary
 
 

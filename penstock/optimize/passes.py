@@ -22,6 +22,14 @@ def reach(plan: Plan, extra: list[OpNode]) -> None:
     plan.nodes = sorted(found, key=lambda n: n.number)
 
 
+def find_planes(plan: Plan) -> None:
+    """Marks the decoders on the GPU whose pictures a kernel may finish."""
+    for node in plan.nodes:
+        chosen = node.op.chosen(node.device)
+        if chosen and chosen.leaves_planes():
+            plan.planes.add(node)
+
+
 def find_early(plan: Plan) -> None:
     """Marks what must be known before shapes are: arguments, inputs whose contents decide shapes, and their sources."""
     waiting = [n for n in plan.nodes if n.op.early]
@@ -131,19 +139,13 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
     )
 
 
-PASSES: list[Callable[[Plan], None]] = [find_early, cut_segments, fuse]
+PASSES: list[Callable[[Plan], None]] = [find_planes, find_early, cut_segments, fuse]
 
 
-def optimize(
-    outputs: list[DataNode], preserved: list[OpNode], leaves_planes: Callable[[OpNode], bool] = lambda node: False
-) -> Plan:
-    """The plan for these outputs. ``PENSTOCK_FUSE=0`` leaves out fusion, for comparison.
-
-    ``leaves_planes`` tells of decoders on the GPU whether a kernel may finish their pictures.
-    """
+def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:
+    """The plan for these outputs. ``PENSTOCK_FUSE=0`` leaves out fusion, for comparison."""
     plan = Plan(outputs)
     reach(plan, preserved)
-    plan.planes = {node for node in plan.nodes if leaves_planes(node)}
     fusing = _settings.FUSE.value()
     for one in PASSES:
         if fusing or one is not fuse:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
 
 
@@ -50,7 +49,7 @@ class Plan:
 
 def is_data(node: OpNode) -> bool:
     """Whether the node is data and no work: a constant, or an input of the pipeline."""
-    return node.op.external or isinstance(node.op, ConstantOp)
+    return node.op.external or node.op.literal() is not None
 
 
 def elements_of(node: OpNode) -> list[DataNode]:

@@ -1,1 +1,1 @@
-
+"""Iterators for frameworks."""

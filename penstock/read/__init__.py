@@ -1,1 +1,1 @@
-
+"""Readers, and the order in which they read."""

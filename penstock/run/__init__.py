@@ -1,1 +1,1 @@
-
+"""Running a plan: the native engine, driven by Python."""

@@ -11,7 +11,7 @@ from penstock.graph.node import OpNode
 from penstock.machine import native
 from penstock.read.broken_samples import BrokenSample, report
 from penstock.run.program import Program
-from penstock.run.readers import in_step
+from penstock.run.readers import in_step, reader_of
 
 
 class Broken:
@@ -51,7 +51,7 @@ class Broken:
                     if first:  # readers in step with it lose it, too, but what is broken is one file
                         self._untold.append(sample)
                     first = False
-                reader.op.cursor.order.broken.add(sample.index, sample.action)  # type: ignore[attr-defined]
+                reader_of(reader).cursor.order.broken.add(sample.index, sample.action)
                 news |= place >= known
         return news
 
@@ -77,7 +77,7 @@ class Broken:
         error = self._program.exception(row)
         file = getattr(error, "file", None)
         for k, reader in sorted(enumerate(readers), key=lambda r: r[1] not in concerned):
-            if in_step(reader.op, [r.op for r in concerned]):  # type: ignore[arg-type, misc]
+            if in_step(reader_of(reader), map(reader_of, concerned)):
                 index, epoch = (int(array[row.sample]) for array in taken[k])
                 yield reader, BrokenSample(reader.name, index, file, epoch, node.op.on_error, error)
 

@@ -10,7 +10,9 @@ from penstock._document import Field, parse, short
 from penstock.errors import ArgumentError
 from penstock.feed.inputs import Inputs
 from penstock.graph.blame import warn
+from penstock.read.base import Reader
 from penstock.run.executor import Executor
+from penstock.run.readers import reader_of
 
 _FORMAT = 1
 _PARTS = frozenset(["penstock", "seed", "samples", "readers"])
@@ -73,11 +75,11 @@ def restore(executor: Executor, inputs: Inputs, text: str, batch_size: int) -> N
     executor.go_to([state.readers[name] for name in readers], state.samples, sources)
 
 
-def _readers(executor: Executor) -> dict[str, Any]:
-    return {node.name: node.op for node, _ in executor.program.readers}
+def _readers(executor: Executor) -> dict[str, Reader]:
+    return {node.name: reader_of(node) for node, _ in executor.program.readers}
 
 
-def _check_reader(name: str, op: Any, before: dict[str, Any], at_start: bool) -> None:
+def _check_reader(name: str, op: Reader, before: dict[str, Any], at_start: bool) -> None:
     """Raises ArgumentError where a position of the reader it was would mean other samples of the reader it is."""
     now = op.identity()
     for key, value in before.items():

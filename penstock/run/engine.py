@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from penstock import _settings
-from penstock.decode import engines
 from penstock.decode.engines import Decoded
 from penstock.errors import GraphError
 from penstock.graph.blame import warn
@@ -49,7 +48,8 @@ class Engine:
         if device is not None:
             gpu.prepare()
         self.program = Program(plan, seed, device)
-        engines.warn_of_missing(self.program.jpeg_engines.values())
+        for chosen in self.program.chosen.values():
+            chosen.warn_of_missing()
         self._quick, self._blocking = native.quick(), native.blocking()
         options = native.Options(
             threads=threads, io_threads=io_threads, depth=max(depth, gpu_depth), gpu_depth=gpu_depth or depth,
@@ -104,7 +104,7 @@ class Engine:
 
     def decoded(self) -> dict[OpNode, Decoded]:
         """Of decoders with ``device="mixed"``: who has decoded how many files so far."""
-        if not self.program.jpeg_engines:
+        if not self.program.chosen:
             return {}
         self._check_process()
         count, width = len(self.program.nodes), native.DECODER_STATS
@@ -113,8 +113,17 @@ class Engine:
         return {
             node: Decoded.of(node.op.name, rows[width * i : width * (i + 1)])
             for i, node in enumerate(self.program.nodes)
-            if node in self.program.jpeg_engines
+            if node in self.program.chosen
         }
+
+    def notes(self) -> dict[OpNode, list[str]]:
+        """Lines about nodes, for `Pipeline.explain`: what does their work, and how much it has done."""
+        so_far = {} if self.closed else self.decoded()
+        found = {node: chosen.notes() for node, chosen in self.program.chosen.items()}
+        for node, decoded in so_far.items():
+            if any(decoded.files.values()):
+                found[node].append(f"so far: {decoded}")
+        return found
 
     def record(self) -> Recording:
         """Begins to record what threads do, until its `stop`."""

@@ -5,7 +5,7 @@ Python busy does not slow the loader, and no thread outlives the pipeline but on
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
 its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by one assignment, of the `Place`
-behind it. All that schedules, takes or cancels is for who has the turn (`penstock.run.turn`); what only looks goes by
+behind it. All that schedules, takes or cancels is for who has the turn (`penstock.feed.turn`); what only looks goes by
 that place, and may be called at any moment, and so may `close`.
 """
 
@@ -23,13 +23,14 @@ import numpy as np
 from penstock.errors import GraphError
 from penstock.feed.data import Fed, feed
 from penstock.feed.inputs import Input, Inputs, Places, Ready
+from penstock.feed.turn import Turn
 from penstock.graph.blame import Blame
 from penstock.machine import native
 from penstock.optimize.plan import Plan
 from penstock.run.broken import Broken
 from penstock.run.engine import Engine
+from penstock.run.readers import reader_of
 from penstock.run.recording import Call
-from penstock.run.turn import Turn
 from penstock.tensors import TensorListCPU, TensorListGPU
 from penstock.tensors.gpu_memory import GpuMemory
 
@@ -101,7 +102,7 @@ class Executor(Engine):
     @property
     def cursors(self) -> list[Any]:
         """Where the readers are (see penstock/read/order.py), in the order of the plan."""
-        return [node.op.cursor for node, _ in self.program.readers]  # type: ignore[attr-defined]
+        return [reader_of(node).cursor for node, _ in self.program.readers]
 
     def inputs(self, batch_size: int) -> Inputs:
         """The plan's external sources. They keep the executor; what they give to iterations does not."""
@@ -186,7 +187,7 @@ class Executor(Engine):
         ids = epochs = None
         for node, value in self.program.readers:
             with Blame(node.op.name, node.location):
-                indices, when, keys = node.op.cursor.take(size)  # type: ignore[attr-defined]
+                indices, when, keys = reader_of(node).cursor.take(size)
             one.taken.append((indices, when))
             if ids is None:
                 ids, epochs = keys, when

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import os
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from penstock import types
@@ -13,6 +12,7 @@ from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import warn
 from penstock.run import checkpoint
+from penstock.run.arguments import PipelineArguments
 
 # Beyond these nothing but memory is used up.
 MOST_AHEAD = 1024  # batches
@@ -127,28 +127,14 @@ class Options:
         return self.depth + self.gpu_depth if uses_gpu and self.separated else self.depth
 
     @staticmethod
-    @cache
     def names() -> frozenset[str]:
         """The names of `Pipeline`'s arguments."""
-        import inspect
-
-        from penstock.pipeline import Pipeline
-
-        return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
+        return PipelineArguments.__optional_keys__
 
     @classmethod
     def attributes(cls) -> frozenset[str]:
         """The names that `attribute` knows."""
         return cls.names() | {"max_batch_size", "cpu_queue_size", "gpu_queue_size", "exec_separated"}
-
-    def chosen(self) -> dict[str, Any]:
-        """Those arguments that are not as they are by default."""
-        import inspect
-
-        from penstock.pipeline import Pipeline
-
-        defaults = {name: p.default for name, p in inspect.signature(Pipeline.__init__).parameters.items()}
-        return {name: value for name, value in self.asked.items() if value != defaults[name]}
 
     def attribute(self, name: str) -> Any:
         """An argument by its name, as an attribute of the pipeline."""

@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.decode import engines
-from penstock.decode.engines import JpegEngine
-from penstock.decode.options import ImageOptions
 from penstock.errors import PenstockError, from_native
 from penstock.graph.blame import Blame
-from penstock.graph.constants import ConstantOp
 from penstock.graph.node import DataNode, OpNode
 from penstock.machine import native
+from penstock.op import Chosen, Literal
 from penstock.optimize.plan import Plan
 
 
@@ -28,7 +25,7 @@ class Program:
         self.nodes: list[OpNode] = []  # by native number
         self.readers: list[tuple[OpNode, int]] = []  # and the value that tells them which samples
         self.inputs: list[tuple[OpNode, list[int]]] = []  # of the pipeline, and their values
-        self.jpeg_engines: dict[OpNode, JpegEngine] = {}  # of decoders with device="mixed"
+        self.chosen: dict[OpNode, Chosen] = {}  # what does a node's work, where there is a choice
         self._library = native.quick()
         self._handle: Any = self._library.ps_plan_create()
         self._values: dict[DataNode, int] = {}
@@ -74,8 +71,8 @@ class Program:
     def _build(self, plan: Plan, seed: int) -> None:
         order: dict[OpNode, int] = {}
         for node in plan.nodes:
-            if isinstance(node.op, ConstantOp):
-                self._values[node.outputs[0]] = self._constant(node)
+            if literal := node.op.literal():
+                self._values[node.outputs[0]] = self._constant(literal)
                 continue
             if node.op.external:
                 self._external(node)
@@ -93,12 +90,11 @@ class Program:
         outputs = [self._values[o] for o in plan.outputs]
         self._check(self._library.ps_plan_outputs(self._handle, native.ints(outputs), len(outputs)))
 
-    def _constant(self, node: OpNode) -> int:
-        assert isinstance(node.op, ConstantOp)
-        array = node.op.array
+    def _constant(self, literal: Literal) -> int:
+        array = literal.array
         tensor = native.Tensor(
             data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
-            layout=node.op.layout.encode(),
+            layout=literal.layout.encode(),
         )  # fmt: skip
         tensor.shape[: array.ndim] = array.shape
         return self._check(self._library.ps_plan_constant(self._handle, c.byref(tensor)))
@@ -116,10 +112,11 @@ class Program:
             inputs.insert(0, self._check(self._library.ps_plan_source(self._handle, 0)))
             self.readers.append((node, inputs[0]))
         arguments = op.kernel_arguments()
-        if isinstance(op, ImageOptions) and node.device == "mixed":
-            with Blame(op.name, node.location):
-                engine = self.jpeg_engines[node] = engines.choose(op)
-            arguments |= {"jpeg_engine": engine.name, "hw_decoder_load": engine.load}
+        with Blame(op.name, node.location):
+            chosen = op.chosen(node.device)
+        if chosen:
+            self.chosen[node] = chosen
+            arguments |= chosen.arguments()
         for name, value in arguments.items():
             if value is not None:
                 self._argument(name.encode(), value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from penstock.errors import ArgumentError
 from penstock.graph.node import OpNode
@@ -41,13 +41,13 @@ class Readers:
     def in_step_with(self, name: str) -> list[Order]:
         """The orders of this reader and of all that read as many samples as it."""
         some = [self._named(name)]
-        return [reader.cursor.order for reader in map(_reader, self._nodes.values()) if in_step(reader, some)]
+        return [reader.cursor.order for reader in map(reader_of, self._nodes.values()) if in_step(reader, some)]
 
     def _named(self, name: str) -> Reader:
         if name not in self._nodes:
             known = ", ".join(self._nodes) or "none"
             raise ArgumentError(f"there is no reader named {name!r}; there are: {known}")
-        return _reader(self._nodes[name])
+        return reader_of(self._nodes[name])
 
 
 def in_step(reader: Reader, some: Iterable[Reader]) -> bool:
@@ -57,6 +57,6 @@ def in_step(reader: Reader, some: Iterable[Reader]) -> bool:
     return reader.size() in {one.size() for one in some}
 
 
-def _reader(node: OpNode) -> Reader:
-    assert isinstance(node.op, Reader)
-    return node.op
+def reader_of(node: OpNode) -> Reader:
+    """The operator of a node that is ``fed``, as only readers are."""
+    return cast(Reader, node.op)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from penstock.feed.inputs import Inputs
+from penstock.feed.turn import Turn
 from penstock.graph.blame import Blame
 from penstock.machine import affinity
 from penstock.optimize.plan import Plan
@@ -14,9 +14,8 @@ from penstock.run import checkpoint
 from penstock.run.checks import check_gpu
 from penstock.run.executor import Executor
 from penstock.run.options import Options
-from penstock.run.readers import Readers
+from penstock.run.readers import Readers, reader_of
 from penstock.run.recording import Call
-from penstock.run.turn import Turn
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 
@@ -160,8 +159,8 @@ def _open_readers(plan: Plan, batch_size: int, seed: int) -> int:
     ahead = 0
     for node in plan.nodes:
         if node.op.fed:
-            op: Any = node.op
-            with Blame(op.name, node.location):
-                op.open(batch_size, seed)
-            ahead = max(ahead, op.prefetch_queue_depth - 1)
+            reader = reader_of(node)
+            with Blame(reader.name, node.location):
+                reader.open(batch_size, seed)
+            ahead = max(ahead, reader.prefetch_queue_depth - 1)
     return ahead

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -126,6 +126,20 @@ class ScalarConstant:
         return f"ScalarConstant({self.value!r}, {self.dtype!r})"
 
 
+_node_of: Callable[[np.ndarray[Any, Any], str | None, str, str | None], Any]
+_Maker = TypeVar("_Maker", bound=Callable[..., Any])
+
+
+def makes_nodes(function: _Maker) -> _Maker:
+    """Marks the function by which `Constant` makes a node of array, layout, device and name.
+
+    It is the graph's, which is made of these types, so they do not know it.
+    """
+    global _node_of
+    _node_of = function
+    return function
+
+
 def Constant(  # noqa: N802
     value: Any,
     dtype: int | None = None,
@@ -159,9 +173,7 @@ def Constant(  # noqa: N802
     plain = device is None and layout is None and name is None
     if one and plain and _is_number(value) and not _is_enum_type(dtype):
         return ScalarConstant(value, dtype)
-    from penstock.graph.constants import constant  # the graph is made of these types
-
-    return constant(constant_array(value, dtype, shape), layout, device or "cpu", name)
+    return _node_of(constant_array(value, dtype, shape), layout, device or "cpu", name)
 
 
 def _is_number(value: Any) -> bool:

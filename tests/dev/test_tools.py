@@ -29,11 +29,15 @@ def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, s
     [
         ("penstock/read/file.py", "from penstock.decode import image", "read.file may not import decode"),
         ("penstock/read/file.py", "def f():\n    from penstock import pipeline", "may not import pipeline"),
+        ("penstock/read/file.py", "if TYPE_CHECKING:\n    from penstock import pipeline", "may not import pipeline"),
+        ("penstock/read/file.py", 'import_module("penstock.ops").make', "may not import ops"),
+        ("penstock/math.py", "from penstock import pipeline", "math may not import pipeline"),
         ("penstock/graph/node.py", "import penstock.optimize.passes", "may not import optimize.passes"),
         ("penstock/newcomer/a.py", "import penstock.errors", "no layer"),
         ("native/core/tensor.h", '#include "run/plan.h"', "core.tensor may not import run.plan"),
+        ("native/ops/flip.cpp", '#include "run/plan.h"', "ops.flip may not import run.plan"),
+        ("penstock/device/base/half.h", '#include "core/tensor.h"', "device.base.half may not import core.tensor"),
         ("penstock/decode/image.py", "from penstock.read import file\nimport numpy", None),
-        ("penstock/read/file.py", "if TYPE_CHECKING:\n    from penstock import pipeline", None),
         ("native/run/plan.cpp", '#include <vector>\n#include "core/tensor.h"', None),
     ],
 )

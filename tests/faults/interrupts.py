@@ -5,15 +5,21 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-MODULES = (
-    "penstock/pipeline.py", "penstock/plugin/base.py", "penstock/plugin/pytorch.py", "penstock/read/order.py",
-    "penstock/run/broken.py", "penstock/run/engine.py", "penstock/run/executor.py", "penstock/feed/inputs.py",
-    "penstock/run/program.py",
-    "penstock/run/readers.py", "penstock/run/runner.py", "penstock/feed/poll.py", "penstock/run/turn.py",
+import penstock
+
+MODULES = tuple(
+    f"penstock/{name}.py"
+    for name in (
+        "pipeline/pipeline", "pipeline/definition", "pipeline/running", "pipeline/looking", "plugin/base",
+        "plugin/pytorch", "read/order", "run/broken", "run/engine", "run/executor", "run/program", "run/readers",
+        "run/runner", "feed/inputs", "feed/poll", "feed/turn",
+    )
 )  # fmt: skip
+assert all((Path(penstock.__path__[0]).parent / name).is_file() for name in MODULES)
 
 
 def called_at(line: int, run: Callable[[], Any], handler: Callable[[], Any]) -> tuple[bool, Any]:

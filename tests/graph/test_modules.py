@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 import penstock
 from penstock import fn
+from penstock.op import Op
+from penstock.read.base import Reader
 from tests.small import made
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +50,15 @@ def test_math_is_dalis() -> None:
     dali = pytest.importorskip("nvidia.dali.math", reason="DALI, the oracle, is not installed")
     theirs = {name for name in dir(dali) if callable(getattr(dali, name)) and not name.startswith("_")}
     assert theirs <= set(dir(penstock.math))
+
+
+@pytest.mark.parametrize("room", ["optimize", "run", "pipeline"])
+def test_optimizer_and_engine_know_no_operator(room: str) -> None:
+    """They ask operators through `Op`, and those that are fed samples through `Reader`: a new one changes nothing."""
+    package = importlib.import_module(f"penstock.{room}")
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        classes = [value for value in vars(importlib.import_module(module.name)).values() if isinstance(value, type)]
+        assert {one for one in classes if issubclass(one, Op)} <= {Op, Reader}, module.name
 
 
 def test_lazy_names_are_shown() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from penstock.types.convert import saturate
 
 NUMPY_TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?"]
 ENUMS = ["DALIDataType", "DALIImageType", "DALIInterpType"]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +225,10 @@ def test_infos() -> None:
     info = types.SampleInfo(7, 3, 1, 0)
     assert (info.idx_in_epoch, info.idx_in_batch, info.iteration, info.epoch_idx) == (7, 3, 1, 0)
     assert types.BatchInfo(4, 2) == types.BatchInfo(iteration=4, epoch_idx=2)
+
+
+def test_the_module_makes_nodes_where_nothing_else_is_imported() -> None:
+    code = "import penstock.types as types; print(repr(types.Constant([1, 2], name='two')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.stdout.startswith("DataNode(name='two', device='cpu'"), done.stderr
+    assert pickle.loads(pickle.dumps(types.Constant)) is types.Constant

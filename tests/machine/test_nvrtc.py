@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +45,19 @@ def sources(software_gpu: dict[str, str]) -> list[str]:
 def test_each_header_stands_by_itself(header: Path, arch: int, compiler: kernels.Nvrtc) -> None:
     source = f'#include "{header.relative_to(ROOT / "penstock")}"\nextern "C" __global__ void kernel() {{}}\n'
     assert compiler.compile(source, arch)
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_headers_that_count_are_all_that_a_kernel_needs(
+    header: Path, compiler: kernels.Nvrtc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It compiles where there is nothing else."""
+    source = f'#include "{header.relative_to(ROOT / "penstock")}"\nextern "C" __global__ void kernel() {{}}\n'
+    for name, _ in kernels.headers_of(source):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "penstock" / name, tmp_path / name)
+    monkeypatch.setattr(kernels, "source_folders", lambda: (tmp_path,))
+    assert compiler.compile(source, 90)
 
 
 def test_generated_kernels_compile(sources: list[str], compiler: kernels.Nvrtc) -> None:

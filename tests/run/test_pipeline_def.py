@@ -155,7 +155,7 @@ def test_type_checkers_see_pipelines_and_mistakes(tmp_path: Path) -> None:
     options = ["--strict", "--no-error-summary", "--cache-dir", str(tmp_path)]
     command = [sys.executable, "-m", "mypy", *options, str(script)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
-    assert 'note: Revealed type is "penstock.pipeline.Pipeline"' in done.stdout, done.stdout + done.stderr
+    assert 'note: Revealed type is "penstock.pipeline.pipeline.Pipeline"' in done.stdout, done.stdout + done.stderr
     tensors = r"tuple\[(\| |Union\[)?penstock.tensors.tensor_list.TensorListCPU.*, \.\.\.\]\""
     assert re.search(tensors, done.stdout), done.stdout
     found = {int(n) for n in re.findall(r"snippet\.py:(\d+): error", done.stdout)}

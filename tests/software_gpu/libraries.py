@@ -25,7 +25,10 @@ def has_real_gpu() -> bool:
 
 
 def environment() -> dict[str, str]:
-    """What makes Penstock use two software GPUs; nothing where real ones are used, as PENSTOCK_TEST_REAL_GPU=1 asks."""
+    """What makes Penstock use two software GPUs; nothing where real ones are used, as PENSTOCK_TEST_REAL_GPU=1 asks.
+
+    Their kernels, which are the host's machine code, are kept apart from those of real GPUs.
+    """
     if os.environ.get("PENSTOCK_TEST_REAL_GPU") == "1" or has_real_gpu():
         return {}
     return {
@@ -33,5 +36,6 @@ def environment() -> dict[str, str]:
         "PENSTOCK_NVRTC": str(library("libsoftnvrtc.so")),
         "PENSTOCK_NVJPEG": str(library("libsoftnvjpeg.so")),
         "PENSTOCK_NVIMGCODEC": str(library("libsoftnvimgcodec.so")),
+        "PENSTOCK_CACHE": str(library("libsoftnvrtc.so").parent / "cache"),
         "SOFTWARE_GPUS": "2",
     }

@@ -83,7 +83,7 @@ const char* nvrtcGetErrorString(nvrtcResult result) {
   return "NVRTC_ERROR unknown";
 }
 
-// One that no NVRTC has: what was compiled by one of them must not be taken for the other's.
+// One that no NVRTC has: kernels that are kept say what compiled them.
 nvrtcResult nvrtcVersion(int* major, int* minor) {
   *major = 13;
   *minor = 99;

@@ -170,7 +170,7 @@ void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode
   }
 }
 
-// The CPU may know a kind of file that nvImageCodec does not; where it has no decoder, it is nvImageCodec's word that counts.
+// The CPU may know a kind of file that nvImageCodec does not; where it has no decoder, nvImageCodec's word counts.
 void MixedDecoder::decode_others(Device& device, const std::vector<CodecPictures::Item>& items,
                                  const DecodeOnCpu& decode, CUstream stream) const {
   std::vector<Context> given, left;

@@ -1,5 +1,5 @@
 // Kernels by their source. A source is compiled once per architecture, on a thread of its own, by what Python has set
-// as the compiler (penstock/run/kernels.py: NVRTC, with a cache on disk); then it is loaded once per device.
+// as the compiler (penstock/machine/kernels.py: NVRTC, with a cache on disk); then it is loaded once per device.
 #pragma once
 
 #include <condition_variable>

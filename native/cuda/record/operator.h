@@ -27,13 +27,14 @@ class GpuOperator {
 // The C++ type of a functor, and what must be included for it.
 struct Functor {
   std::string type;                    // "ps::device::Flip"
-  std::string header;                  // "ops/geometry/flip/flip.cpp"
+  std::string header;                  // it is in, such as "device/boxes/bb_flip.h"
   size_t bytes = 0, align = 8;         // its size
   std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
 };
 // PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand: of
 // all instantiations the fields must be the same; cpp_type() gives the arguments.
-#define PS_FUNCTOR(type, file) ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}
+#define PS_FUNCTOR(type, file) \
+  ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}
 
 namespace gpu {
 std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...

@@ -91,8 +91,8 @@ class Erase : public RowOperator, public StageOperator {
     if (!r.size()) return;
     for (int i = 0; i < r.size(); i++) r.copy(r[i].out(0).data, r[i].in(0).data, r[i].in(0).bytes());
     using Fields = device::EraseFields;
-    r.elements({"ps::device::EraseBoxes<" + gpu::cpp_type(r[0].out(0).dtype) + ">", "device/geometry/erase.h", sizeof(Fields),
-                alignof(Fields)},
+    r.elements({"ps::device::EraseBoxes<" + gpu::cpp_type(r[0].out(0).dtype) + ">", "device/geometry/erase.h",
+                sizeof(Fields), alignof(Fields)},
                [&](const Context& c, void* to) { return fill_job(r, c, *static_cast<Fields*>(to)); });
   }
 

@@ -1,1 +1,1 @@
-
+"""Shapes, types and elements of any tensors."""

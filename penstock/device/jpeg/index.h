@@ -1,5 +1,5 @@
-// Where the parts of a scan begin, of pictures with an index (native/decode/jpeg/index.h): it says what jpeg_synchronize.h
-// finds out otherwise. Nor need it be right: jpeg_coefficients.h checks that the parts fit together.
+// Where the parts of a scan begin, of pictures with an index (native/decode/jpeg/index.h): it says what synchronize.h
+// finds out otherwise. Nor need it be right: coefficients.h checks that the parts fit together.
 #pragma once
 
 #include "device/base/block_scan.h"

@@ -1,17 +1,17 @@
-// Decoding baseline JPEG files, a batch at a time: what the kernels of device/jpeg_*.h know of each picture. They run
+// Decoding baseline JPEG files, a batch at a time: what the kernels of device/jpeg know of each picture. They run
 // one after the other over all pictures:
 //
-//   jpeg_unstuff.h       the scans without byte stuffing, cut at their restart markers
-//   jpeg_table.h         Huffman tables that are quick to look up
-//   jpeg_synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
-//   jpeg_index.h         ... or as an index of the file says
-//   jpeg_coefficients.h  all parts decoded once more, from the right bits: lists (jpeg_lists.h) of coefficients, and
-//                        whether all is consistent
-//   jpeg_dc.h            DC values from their differences
-//   jpeg_transform.h     dequantisation and inverse DCT (jpeg_idct.h): planes of samples
-//   jpeg_pixels.h        upsampling (jpeg_upsample.h), colours, orientation
-//   jpeg_direct.h        ... instead of both, where all components have a sample for each pixel
-//   jpeg_convert.h       other types than bytes
+//   unstuff.h       the scans without byte stuffing, cut at their restart markers
+//   table.h         Huffman tables that are quick to look up
+//   synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
+//   index.h         ... or as an index of the file says
+//   coefficients.h  all parts decoded once more, from the right bits: lists (lists.h) of coefficients, and
+//                   whether all is consistent
+//   dc.h            DC values from their differences
+//   transform.h     dequantisation and inverse DCT (idct.h): planes of samples
+//   pixels.h        upsampling (upsample.h), colours, orientation
+//   direct.h        ... instead of both, where all components have a sample for each pixel
+//   convert.h       other types than bytes
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus.
 #pragma once
@@ -50,7 +50,7 @@ struct alignas(16) JpegLongCodes {
 };
 
 // One to look symbols up. An entry: bits 0-4 how many bits the code and what belongs to it take, 5-8 how many of these
-// are a value's, from 9 by how much the index of the next coefficient rises; see jpeg_table.h.
+// are a value's, from 9 by how much the index of the next coefficient rises; see table.h.
 struct JpegTable {
   static constexpr int kBits = 10;
   // By the next 10 bits; where these are among the last 8, and so with nearly all long codes, by the next 16.

@@ -1,4 +1,4 @@
-// The coefficients of a scan between jpeg_coefficients.h and jpeg_transform.h: a list for each part, of what the scan
+// The coefficients of a scan between coefficients.h and transform.h: a list for each part, of what the scan
 // has, a word for each symbol rather than 64 numbers for each block.
 #pragma once
 

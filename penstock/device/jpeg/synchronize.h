@@ -4,7 +4,7 @@
 // another end than that guess, it goes on through the parts behind until it is in step. The way of the first part's
 // decoder, which knows, then leads over from one to the next.
 //
-// None of this need be right: jpeg_coefficients.h checks that the parts fit together.
+// None of this need be right: coefficients.h checks that the parts fit together.
 #pragma once
 
 #include "device/base/block_scan.h"

@@ -103,8 +103,8 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
 
   Functor stage(const Context&) const override {
     using Stage = device::NormalizeStage<uint8_t>;
-    return {"ps::device::NormalizeStage<" + gpu::cpp_type(dtype_) + ">", "device/color/crop_mirror_normalize.h", sizeof(Stage),
-            alignof(Stage)};
+    return {"ps::device::NormalizeStage<" + gpu::cpp_type(dtype_) + ">", "device/color/crop_mirror_normalize.h",
+            sizeof(Stage), alignof(Stage)};
   }
 
   bool one_to_one() const override { return true; }
@@ -152,8 +152,8 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     const std::vector<uint8_t> fill_bytes = truncated(fills(size_t(most)), dtype_);
     const void* fills = r.constant(fill_bytes.data(), fill_bytes.size());
     const auto* all = static_cast<const float*>(r.constant(table.data(), table.size() * sizeof(float)));
-    gpu::record_gather(r, "NormalizeElements", "device/color/crop_mirror_normalize.h", r[0].in(0).dtype, dtype_, Border::constant,
-                       [&](const Context& c, Gather& gather, device::GatherHead& head) {
+    gpu::record_gather(r, "NormalizeElements", "device/color/crop_mirror_normalize.h", r[0].in(0).dtype, dtype_,
+                       Border::constant, [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const int64_t channels = c.in(0).shape[c.param<Params>().layout.find('C')];
                          add_axes(c, gather);
                          head.fills = fills;

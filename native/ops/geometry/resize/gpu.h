@@ -1,5 +1,5 @@
-// What the GPU's resampling (device/geometry/resize/resize.h) is told of an axis: the constants of ops/geometry/resize/taps.h. And
-// how it is done where stages of pictures are of no use: for volumes.
+// What the GPU's resampling (device/geometry/resize/resize.h) is told of an axis: the constants of
+// ops/geometry/resize/taps.h. And how it is done where stages of pictures are of no use: for volumes.
 #pragma once
 
 #include <string>

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Callable
@@ -13,8 +12,8 @@ from penstock import _catalog, types
 from penstock._document import Field, parse, short
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph import serialize
-from penstock.graph.node import DataNode, Scope
-from penstock.run.options import OperatorConcurrency, Options, StreamPolicy
+from penstock.pipeline.looking import Looking
+from penstock.run.options import OperatorConcurrency, StreamPolicy
 
 _FORMAT = 1
 # Arguments that are of this process, or without effect.
@@ -26,29 +25,11 @@ _MOST_SAMPLES = 1 << 18  # of all batches ahead: more is asked for by a program,
 _Self = TypeVar("_Self", bound="Serializable")
 
 
-class Serializable(Scope):
-    """What of a pipeline has to do with its serialized form."""
+class Serializable(Looking):
+    """The part of `penstock.Pipeline` that has to do with its serialized form."""
 
-    _options: Options
-
-    def _defined(self) -> list[DataNode]:
-        """The outputs, after ``define_graph`` where they are not known yet."""
-        raise NotImplementedError
-
-    def _set_options(self, given: dict[str, Any]) -> None:
-        """Takes over the constructor's arguments."""
-        raise NotImplementedError
-
-    def set_outputs(self, *outputs: Any) -> None:
-        """Says what the pipeline hands out: nodes, or constants."""
-        raise NotImplementedError
-
-    def build(self) -> None:
-        """Starts the pipeline."""
-        raise NotImplementedError
-
-    def _define_by(self, define_graph: Any) -> None:
-        """Has this function say what the outputs are, unless that is known already."""
+    def _chosen(self) -> dict[str, Any]:
+        """Those arguments that are not as they are by default."""
         raise NotImplementedError
 
     def serialize(self, define_graph: Any = None, filename: str | os.PathLike[str] | None = None) -> bytes:
@@ -110,12 +91,13 @@ class Serializable(Scope):
         Its own arguments count; those that are as the constructor has them by default come from the text.
         """
         document = _parse(serialized_pipeline)
-        own = {name: value for name, value in self._options.chosen().items() if name != "checkpoint"}
+        own = {name: value for name, value in self._chosen().items() if name != "checkpoint"}
         self._set_options({**self._options.asked, **_arguments(document["arguments"], own)})
         self._take_over(document)
 
     def _take_over(self, document: dict[str, Field]) -> None:
-        make = importlib.import_module("penstock.ops").make  # which comes after this in the order of imports
+        from penstock.ops import make  # which loads all declarations: not before they are needed
+
         nodes = len(self.nodes)
         try:
             with self:

@@ -11,13 +11,13 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.location import caller
 from penstock.graph.node import DataNode
+from penstock.pipeline.pipeline import Pipeline
 from penstock.run.arguments import PIPELINE_AKA, unknown
 from penstock.run.options import Options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from penstock.pipeline import Pipeline
     from penstock.run.arguments import PipelineArguments
 
 _Own = ParamSpec("_Own")
@@ -86,7 +86,6 @@ def pipeline_def(
             "use arithmetic, such as `flag * a + (1 - flag) * b`"
         )
     decorated_at = caller()
-    from penstock.pipeline import Pipeline  # whose module offers this function, too
 
     def decorate(define: Callable[..., Any]) -> Callable[..., Pipeline]:
         @functools.wraps(define)

@@ -1,0 +1,12 @@
+"""Pipelines: `Pipeline`, and `pipeline_def`, which makes them of functions.
+
+A `Pipeline` is made of parts, one module each, in the order of its life: `definition`, `running`, `looking`,
+`serialize`.
+"""
+
+from penstock.graph.node import DataNode
+from penstock.pipeline.decorator import do_not_convert, pipeline_def
+from penstock.pipeline.pipeline import Pipeline
+from penstock.run.options import OperatorConcurrency, StreamPolicy
+
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "pipeline_def"]
