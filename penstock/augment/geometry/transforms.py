@@ -61,8 +61,8 @@ class Scale(TransformArgs):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.ndim is not None and not 0 <= self.ndim <= 6:
-            raise self.wrong("ndim", "expected 1 to 6, or 0 for what the other arguments tell")
+        if self.ndim is not None and self.ndim > 6:
+            raise self.wrong("ndim", "expected 1 to 6, or less for what the other arguments tell")
 
 
 @op("transforms.rotation", inputs=(0, 1))
