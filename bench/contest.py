@@ -17,6 +17,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+# Runs the worker of this checkout with the library of another.
+OTHER = (
+    "import sys, runpy; sys.path.insert(0, sys.argv.pop(1)); import penstock; del sys.path[0]; "
+    "runpy.run_module('bench.worker', run_name='__main__', alter_sys=True)"
+)
 SPIN = "while True: sum(i * i for i in range(1000))"
 AT_ONCE = 4  # that are tuned in one contest: all of them hold memory
 
@@ -39,6 +44,7 @@ class Contestant:
     fancy: bool = False  # chroma is interpolated on the GPU, too
     index: str = ""  # jpeg_index, of Penstock
     gpus: int = 1
+    checkout: Path | None = None  # whose library it is; None: this one's
     kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
     rates: list[float] = field(default_factory=list)
     peak: float = 0  # MB
@@ -56,7 +62,8 @@ class Contestant:
     def process(self) -> Iterator[subprocess.Popen[str]]:
         names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "index", "gpus")
         settings = {name: getattr(self, name) for name in names}
-        command = [sys.executable, "-m", "bench.worker", json.dumps({**settings, "root": str(self.root)})]
+        worker = ["-c", OTHER, str(self.checkout)] if self.checkout else ["-m", "bench.worker"]
+        command = [sys.executable, *worker, json.dumps({**settings, "root": str(self.root)})]
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True

@@ -219,6 +219,14 @@ def _pipeline(library: str, define: Define, given: tuple[list[Any], str] | None)
     return pipe
 
 
+def batches_of(library: str, name: str, number: int, folder: str) -> Callable[[], object]:
+    """What gives the next batch of an operator's case."""
+    warnings.simplefilter("ignore")
+    kind, _, define = CASES[name][number]
+    pipe = _pipeline(library, define, Inputs(Path(folder)).of(kind))
+    return lambda: pipe.run()
+
+
 def times(define: Define, given: Any, rounds: int, seconds: float) -> tuple[float, float, float]:
     """Milliseconds a batch of Penstock and of DALI, and the median of the rounds' ratios."""
     pipes = [_pipeline(library, define, given) for library in ("penstock", "nvidia.dali")]

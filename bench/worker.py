@@ -21,6 +21,11 @@ def start(
     fancy: bool = False, gpus: int = 1, index: str = "",
 ) -> Callable[[], object]:  # fmt: skip
     """What gives the contestant's next batch: on each GPU, where there are several."""
+    if work.startswith("operator "):
+        from bench.operators import batches_of
+
+        _, name, number = work.split()
+        return batches_of(LIBRARIES[who], name, int(number), root)
     if who in LIBRARIES:
         from bench.pipelines import make
 

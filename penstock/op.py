@@ -157,7 +157,7 @@ class Op:
 
     def wrong(self, argument: str, problem: str) -> ArgumentError:
         """An error about one argument, naming operator and value."""
-        return ArgumentError(f"{self.name}: {argument}={getattr(self, argument, None)!r}: {problem}")
+        return ArgumentError(f"{self.shown_name()}: {argument}={getattr(self, argument, None)!r}: {problem}")
 
     def twice(self, old: str, new: str) -> ArgumentTypeError:
         """An error about an argument that is given by its old name and by its new one; a TypeError as in Python."""
@@ -297,7 +297,9 @@ def _converted(cls: type[Op], argument: Argument, value: Any, is_node: IsNode) -
     try:
         converted = _values.convert(argument.kind, value)
     except (TypeError, ValueError, OverflowError) as e:
-        expected = _values.describe(argument.kind) + (", or a node with one value per sample" * argument.per_sample)
+        choices = ", ".join(map(repr, argument.choices or ()))
+        expected = f"one of {choices}" if choices else _values.describe(argument.kind)
+        expected += ", or a node with one value per sample" * argument.per_sample
         hint = "; it is too large" if isinstance(e, OverflowError) else ""
         if isinstance(value, (list, tuple)) and any(map(is_node, value)):
             hint = "; fn.stack makes one node of several" if argument.per_sample else "; it must be constant"

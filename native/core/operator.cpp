@@ -1,6 +1,7 @@
 #include "core/operator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "core/half.h"
@@ -39,19 +40,26 @@ void check_count(const char* what, int n, Count count) {
   fail(ErrorKind::argument, "it has " + std::to_string(n) + " " + what + ", expected " + wanted);
 }
 
+// Others' memory may lie anywhere.
+template <class T> T load(const Tensor& t, int64_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const T*>(t.data) + i, sizeof value);
+  return value;
+}
+
 template <class T> T read(const Tensor& t, int64_t i, std::string_view name) {
   switch (t.dtype) {
-    case DType::u8: case DType::boolean: return T(t.as<uint8_t>()[i]);
-    case DType::u16: return T(t.as<uint16_t>()[i]);
-    case DType::u32: return T(t.as<uint32_t>()[i]);
-    case DType::u64: return T(t.as<uint64_t>()[i]);
-    case DType::i8: return T(t.as<int8_t>()[i]);
-    case DType::i16: return T(t.as<int16_t>()[i]);
-    case DType::i32: return T(t.as<int32_t>()[i]);
-    case DType::i64: return T(t.as<int64_t>()[i]);
-    case DType::f16: return truncated<T>(float(t.as<half>()[i]), name);
-    case DType::f32: return truncated<T>(t.as<float>()[i], name);
-    case DType::f64: return truncated<T>(t.as<double>()[i], name);
+    case DType::u8: case DType::boolean: return T(load<uint8_t>(t, i));
+    case DType::u16: return T(load<uint16_t>(t, i));
+    case DType::u32: return T(load<uint32_t>(t, i));
+    case DType::u64: return T(load<uint64_t>(t, i));
+    case DType::i8: return T(load<int8_t>(t, i));
+    case DType::i16: return T(load<int16_t>(t, i));
+    case DType::i32: return T(load<int32_t>(t, i));
+    case DType::i64: return T(load<int64_t>(t, i));
+    case DType::f16: return truncated<T>(float(load<half>(t, i)), name);
+    case DType::f32: return truncated<T>(load<float>(t, i), name);
+    case DType::f64: return truncated<T>(load<double>(t, i), name);
     default: refuse(ErrorKind::type, name, std::string("expected numbers, got ") + name_of(t.dtype));
   }
 }

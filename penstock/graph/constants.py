@@ -9,6 +9,7 @@ import numpy as np
 from penstock import types
 from penstock.errors import ArgumentError, DeviceError
 from penstock.graph.node import DataNode, OpNode
+from penstock.machine import native
 from penstock.op import REQUIRED, Op, arg, op
 from penstock.types.constant import constant_array, scalar_array
 
@@ -18,6 +19,15 @@ class ConstantOp(Op):
 
     array: np.ndarray[Any, Any]
     layout: str
+
+    def check_axes(self, axes: int) -> None:
+        """Raises ArgumentError for too many axes, and unless each of them has a name, or none has."""
+        if axes > native.MAX_DIMS:
+            raise ArgumentError(
+                f"{self.shown_name()}: {axes} axes are too many: tensors have at most {native.MAX_DIMS}"
+            )
+        if self.layout and not (self.layout.isascii() and len(self.layout) == axes):
+            raise self.wrong("layout", f"the constant has {axes} axes, and a layout has one letter for each")
 
 
 @op("_constant", inputs=0)
@@ -30,6 +40,7 @@ class _Array(ConstantOp):
     def prepare(self) -> None:
         if not isinstance(self.array, np.ndarray):
             raise self.wrong("array", "expected an array")
+        self.check_axes(self.array.ndim)
 
 
 def constant(array: Any, layout: str | None = None, device: str | None = "cpu", name: str | None = None) -> DataNode:

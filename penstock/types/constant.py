@@ -165,6 +165,8 @@ def Constant(  # noqa: N802
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return False
     return np.ndim(value) == 0 and not isinstance(value, (DALIDataType, DALIImageType, DALIInterpType))
 
 

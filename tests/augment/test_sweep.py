@@ -16,10 +16,9 @@ from penstock.op import registry
 from tests.cases import Case, Samples
 from tests.runners import Nodes, Result, assert_alike, assert_close, assert_equal, dalis, ours
 
-_MODULES = sorted((Path(__file__).parent / "augment").glob("test_*.py"))
-CASES: list[Case] = [
-    case for path in _MODULES for case in getattr(importlib.import_module(f"tests.augment.{path.stem}"), "CASES", [])
-]
+_HERE = Path(__file__).parent
+_MODULES = [f"tests.augment.{path.parent.name}.{path.stem}" for path in sorted(_HERE.glob("*/test_*.py"))]
+CASES: list[Case] = [case for name in _MODULES for case in getattr(importlib.import_module(name), "CASES", [])]
 all_cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 

@@ -58,7 +58,9 @@ def test_other_versions(tmp_path: Path, software_gpu: dict[str, str], version: s
 
 
 def test_the_package_asks_for_the_version_that_is_used() -> None:
-    (version,) = re.findall(r"kVersion = (\d+);", (ROOT / "native" / "gpu" / "nvimgcodec.h").read_text())
+    (version,) = re.findall(
+        r"kVersion = (\d+);", (ROOT / "native" / "cuda" / "decode" / "nvimgcodec" / "nvimgcodec.h").read_text()
+    )
     minor = int(version) // 100
     asked = re.findall(r"nvidia-nvimgcodec-cu\d+([^\"]*)\"", (ROOT / "pyproject.toml").read_text())
     assert asked == [f">=0.{minor},<0.{minor + 1}"] * 2

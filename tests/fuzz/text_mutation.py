@@ -52,7 +52,7 @@ def _other(random: Random, value: Any, all_places: list[tuple[Any, Any]]) -> Any
         container, key = random.choice(all_places)
         return json.loads(json.dumps(container[key]))
     if kind == 1:
-        return random.choice(OTHERS)
+        return json.loads(json.dumps(random.choice(OTHERS)))  # a copy, for it may be changed next
     if isinstance(value, bool):
         return not value
     if isinstance(value, int) and kind < 5:
@@ -136,10 +136,10 @@ def mutant(text: bytes, random: Random) -> bytes:
 _MASK, _ODD = 2**64 - 1, 0x9E3779B97F4A7C15
 
 
-def content_hash(data: bytes) -> int:
-    """As native/decode/jpeg/content_hash.h computes it."""
+def content_hash(*pieces: bytes) -> int:
+    """As native/decode/jpeg/content_hash.h computes it: each piece is filled up with zeros."""
     lanes = [1, 2, 3, 4]
-    padded = data + bytes(-len(data) % 32)
+    padded = b"".join(piece + bytes(-len(piece) % 32) for piece in pieces)
     for at in range(0, len(padded), 8):
         lane = lanes[at // 8 % 4]
         word = int.from_bytes(padded[at : at + 8], "little")
@@ -149,7 +149,7 @@ def content_hash(data: bytes) -> int:
         x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & _MASK
         return (x ^ x >> 29) * _ODD & _MASK ^ x >> 32
 
-    found = mixed(len(data))
+    found = mixed(sum(map(len, pieces)))
     for lane in lanes:
         found = mixed(found * _ODD & _MASK ^ lane)
     return found
@@ -170,7 +170,8 @@ def summed(index: bytes) -> bytes:
         at = number(table + 16 * i + 8)
         size = 48 + number(at + 32, 4) * 16 + number(at + 36, 4) * 4
         if at + size <= len(data):
-            data[at : at + 8] = content_hash(bytes(data[at + 8 : at + size])).to_bytes(8, "little")
+            pieces = bytes(data[at + 8 : at + 48]), bytes(data[at + 48 : at + size])
+            data[at : at + 8] = content_hash(*pieces).to_bytes(8, "little")
     return bytes(data)
 
 

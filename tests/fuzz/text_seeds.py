@@ -114,7 +114,7 @@ def resumable(files: list[str], checkpoint: Any = None) -> Pipeline:
     with pipe:
         first = fn.readers.file(files=files, random_shuffle=True, name="Reader", on_error="skip")
         second = fn.readers.file(files=files[:3], name="Others", sampler=[2, 0, 1, 1], on_error="replace")
-        given = fn.external_source(lambda i: np.int32([[i], [i]]), name="given")
+        given = fn.external_source(lambda i: np.int32([[i % 9], [i % 9]]), name="given")
         pipe.set_outputs(*first, *second, given + 1, fn.random.uniform())
     return pipe
 

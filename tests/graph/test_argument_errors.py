@@ -390,7 +390,7 @@ NODES: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x[..., ...], "more than one ellipsis"),
     (lambda x: x + "a", "add: an operand is a node, a number or an array of numbers, not 'a'"),
     (lambda x: math.sqrt("a"), "sqrt: no operand is a node"),
-    (lambda x: x.shape(dtype=types.STRING), "shape: dtype=DALIDataType.STRING: expected a type such as"),
+    (lambda x: x.shape(dtype=types.STRING), "shape: dtype=DALIDataType.STRING: expected one of DALIDataType.INT32"),
     (lambda x: x.shape(device="tpu"), "shape: device='tpu': expected 'cpu' or 'gpu'"),
     (lambda x: x.property("size"), "property: key='size': expected one of 'source_info', 'layout'"),
 ]

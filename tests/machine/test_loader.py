@@ -78,7 +78,7 @@ def test_a_library_of_another_version_says_how_to_build_it(tmp_path: Path) -> No
     library = tmp_path / f"libpenstock-{loader._levels()[0]}.so"
     subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
     for function in ("quick", "blocking"):
-        code = f"from penstock.run import native; native.{function}()"
+        code = f"from penstock.machine import native; native.{function}()"
         env = {**os.environ, "PENSTOCK_NATIVE": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
         assert f"{library} has ABI 1" in done.stderr

@@ -96,6 +96,6 @@ def test_a_second_iterator_is_the_same_way() -> None:
 
 @pytest.mark.parametrize("device_id", [-123, -1])
 def test_negative_numbers_are_no_gpus(device_id: int, lib: Any) -> None:
-    with pytest.raises(RuntimeError) as raised:
+    with pytest.raises((RuntimeError, ValueError)) as raised:  # DALI's depends on whether there is a GPU
         pipeline(lib, device_id=device_id).build()
     assert lib is not OURS or isinstance(raised.value, DeviceError)

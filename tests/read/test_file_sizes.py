@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock import Pipeline, fn
-from penstock.errors import OperatorError, ReadError
+from penstock.errors import ArgumentError, ReadError
 from tests.faults.processes import faulty, runs
 from tests.small import made, values
 
@@ -52,7 +52,7 @@ def test_the_limit_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PENSTOCK_MAX_FILE_BYTES", "1K")
     reader(names).run()
     monkeypatch.setenv("PENSTOCK_MAX_FILE_BYTES", "much")
-    with pytest.raises(OperatorError, match="PENSTOCK_MAX_FILE_BYTES=much: expected a number of bytes"):
+    with pytest.raises(ArgumentError, match="PENSTOCK_MAX_FILE_BYTES='much': expected a number of bytes"):
         reader(names).run()
 
 

@@ -184,8 +184,10 @@ class Subscript : public RowOperator, public StageOperator {
 
   // Python's rules: negative bounds count from the end, and bounds beyond the ends are moved there.
   static Part range(const Context& c, const Value* v, int axis) {
-    const int64_t extent = c.in(0).shape[axis], step = v[2].given() ? number(c, v[2], axis) : 1;
-    if (step == 0) fail(ErrorKind::argument, "on " + axis_name(c.in(0).layout, axis) + " the step is 0");
+    const int64_t extent = c.in(0).shape[axis], given = v[2].given() ? number(c, v[2], axis) : 1;
+    if (given == 0) fail(ErrorKind::argument, "on " + axis_name(c.in(0).layout, axis) + " the step is 0");
+    const int64_t farthest = std::max<int64_t>(extent, 1);           // all longer steps take the first element alone
+    const int64_t step = std::clamp(given, -farthest, farthest);
     const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? extent - 1 : extent;
     const auto bound = [&](const Value& value, int64_t absent) {
       if (!value.given()) return absent;

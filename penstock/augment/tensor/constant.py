@@ -51,8 +51,7 @@ class Constant(ConstantOp):
             raise self.wrong("shape", "expected no negative extents")
         if len(data) not in (1, math.prod(shape)):
             raise self.wrong("shape", f"expected 1 or {math.prod(shape)} elements, got {len(data)}")
-        if self.layout and len(self.layout) != len(shape):
-            raise self.wrong("layout", f"the tensor has {len(shape)} axes")
+        self.check_axes(len(shape))
         whole = self.fdata is None
         dtype = self.dtype if self.dtype is not None else types.INT32 if whole else types.FLOAT
         array = np.asarray(data, np.int64 if whole else np.float64)

@@ -252,3 +252,13 @@ def test_parity_with_dali() -> None:
         found, layout = run(key)
         np.testing.assert_array_equal(found, np.array(wanted.at(0)))
         assert layout == wanted.layout()
+
+
+@pytest.mark.parametrize("step", [2**62, 2**63 - 1, -(2**63), -(2**62) - 1])
+def test_the_longest_steps(step: int) -> None:
+    """They take the first element alone, and no number overflows on the way."""
+    x = np.arange(24).reshape(2, 3, 4)
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(constant(x)[::step, 1:3, ::step])
+    np.testing.assert_array_equal(pipe.run()[0].at(0), x[::step, 1:3, ::step])

@@ -117,7 +117,7 @@ def test_constants_as_inputs_are_dalis() -> None:
     own = made(lambda: [*(fn.copy(v) for v in values), fn.stack(np.array([1.0]), np.array([2.0]))]).run()
     for a, b in zip(own, theirs.run(), strict=True):
         assert (int(a.dtype), a.at(0).tolist()) == (int(b.dtype), np.array(b.at(0)).tolist())
-    with pytest.raises(ArgumentTypeError, match="copy: input 0 is"):
+    with pytest.raises(ArgumentTypeError, match="copy: input 0"):
         made(lambda: fn.copy(np.array([1 << 40])))
     assert made(lambda: fn.copy(types.Constant(7, types.INT64))).run()[0].dtype is types.INT64
 

@@ -14,7 +14,7 @@ import penstock
 from penstock import fn
 from tests.small import made
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # What scripts import from DALI's modules, of what there is here.
 NAMES = {

@@ -144,3 +144,19 @@ def test_no_type_counts_as_not_given(cls: type[Op], argument: Argument) -> None:
     )
     for value in (types.NO_TYPE, -1):
         called(cls, **needed, **{argument.name: value})
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda: types.Constant(np.zeros((1,) * 13, np.uint8)), "13 axes are too many: tensors have at most 12"),
+        (lambda: fn.constant(idata=[1], shape=[1] * 13), "13 axes are too many: tensors have at most 12"),
+        (lambda: types.Constant([1, 2], layout="é"), "a layout has one letter for each"),
+        (lambda: fn.constant(idata=[1, 2], layout="HW"), "a layout has one letter for each"),
+        (lambda: types.Constant([[1, 2], [3]]), r"Constant: value=\[\[1, 2\], \[3\]\]"),
+        (lambda: types.Constant([1 << 40]), "does not fit int32"),
+    ],
+)
+def test_constants_that_no_tensor_can_be(make: Callable[[], Any], shown: str) -> None:
+    with pytest.raises(ArgumentError, match=shown), Pipeline(1, 1, None):
+        make()

@@ -14,7 +14,7 @@ from penstock import _settings, backend, fn
 from penstock.errors import ArgumentError, DecodeError
 from tests.small import made
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # What means nothing to each setting; of folders any may be named, so they are not looked at before they are used.
 WRONG = {

@@ -17,7 +17,7 @@ from penstock import OperatorConcurrency, Pipeline, StreamPolicy, fn, types
 from penstock.errors import ArgumentError, GraphError, PenstockError
 from tests.small import made, ten_files, values
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 Document = dict[str, Any]
 
 

@@ -18,7 +18,7 @@ from penstock.errors import ArgumentTypeError, UnknownArgumentError
 from penstock.pipeline import do_not_convert
 from penstock.run.arguments import PipelineArguments
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SMALL: dict[str, Any] = {"batch_size": 2, "num_threads": 1, "device_id": None}
 
 
