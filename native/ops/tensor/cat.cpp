@@ -14,8 +14,7 @@ class Cat : public Join {
     const int64_t axis = name_.empty() ? counted(c.in(0).shape.ndim) : named(c, out.layout);
     int model = 0;                     // whose other extents all must have
     while (model + 1 < c.num_inputs && c.in(model).shape.volume() == 0) model++;
-    out.shape = c.in(0).shape;
-    if (c.in(model).shape.volume() == 0) return axis;      // nothing to join
+    if (c.in(model).shape.volume() == 0) model = 0;
     out.shape = c.in(model).shape;
     out.shape[int(axis)] = 0;
     for (int i = 0; i < c.num_inputs; i++) {

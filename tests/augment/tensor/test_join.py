@@ -43,11 +43,6 @@ def passing_over(*x: Array, **arguments: Any) -> Array:
     return joined(*[a for a in x if a.size], **arguments)
 
 
-def passing_over_empty(x: Array, y: Array) -> Array:
-    """What has no elements adds no extents."""
-    return joined(x, y) if x.size else x
-
-
 CASES = [
     case("cat", PICTURES, WIDER, reference=joined, axis=1),
     case("cat", PICTURES, WIDER, PICTURES, reference=joined, axis=-2),
@@ -66,10 +61,10 @@ CASES = [
         "cat",
         MORE_BOXES,
         MISFITS,
-        reference=lambda x, y, axis: x,
+        reference=lambda x, y, axis: np.concatenate([x, y], axis) if x.shape[0] == y.shape[0] else x,
         axis=1,
+        differs="of inputs that have no elements, DALI adds no extents",
     ),
-    case("cat", *[extents((2, 0), (3, 1), (0, 4), seed=s) for s in (1, 2)], reference=passing_over_empty),
     case("stack", PLANES, OTHERS, reference=stacked),
     case("stack", PLANES, OTHERS, BARE, reference=stacked, axis=2, axis_name="C"),
     case("stack", BARE, OTHERS, reference=stacked, axis=1, axis_name="C", differs="DALI looks at one layout only"),
