@@ -63,9 +63,8 @@ def odd(case: Case) -> bool:
 
 def odd_values(case: Case, found: Difference) -> bool:
     numbers = found.kind == "class" and "OverflowError" in found.detail
-    return (
-        odd(case) and (found.kind == REFUSED or numbers) and found.error in ("ArgumentTypeError", "ArgumentRangeError")
-    )
+    raised = found.error in ("ArgumentTypeError", "ArgumentRangeError") or "expected at least one value" in found.detail
+    return odd(case) and (found.kind == REFUSED or numbers) and raised
 
 
 def steps(case: Case, found: Difference) -> bool:
@@ -90,7 +89,7 @@ def over(call: Call) -> tuple[tuple[str, str], ...]:
 
 def several_mistakes(case: Case, found: Difference) -> bool:
     early = found.error == "ArgumentTypeError" or re.search("DALI (Type|Overflow)Error", found.detail) is not None
-    return found.kind == "class" and odd(case) and early
+    return found.kind == "class" and ((odd(case) and early) or found.error == "DecodeError")
 
 
 def other_channels(case: Case, found: Difference) -> bool:
@@ -122,6 +121,14 @@ def signed_resized(case: Case, found: Difference) -> bool:
     """What comes behind makes more of it than the 1 that resizing may be off by."""
     signed = any("'int16'" in text for source in case.sources().values() for text in source.samples)
     return found.kind == VALUES and signed and bool(RESIZES & set(case.operators()[:-1]))
+
+
+def resized_by(case: Case, found: Difference, filters: str, *arguments: str) -> bool:
+    """With such a filter, and one of these arguments where there are any."""
+    text = case.text()
+    resized = [call for call in case.calls if call.operator in (*RESIZES, "random_resized_crop")]
+    given = not arguments or any(name in call.given() for name in arguments for call in resized)
+    return found.kind == VALUES and bool(resized) and given and filters in text
 
 
 def several_fills(case: Case, found: Difference) -> bool:
@@ -240,6 +247,50 @@ KNOWN = [
         signed_resized,
     ),
     Known(
+        "whether a pixel just at the end of a Gaussian counts is decided by the last bit of its position",
+        example(
+            "fn.resize",
+            "noise('float32', (11, 3, 1), 1)",
+            resize_y="16.669876098632812",
+            mode="'stretch'",
+            interp_type="types.INTERP_GAUSSIAN",
+        ),
+        lambda case, found: resized_by(case, found, "INTERP_GAUSSIAN"),
+    ),
+    Known(
+        "just between two pixels the last bit of a position decides, which need not be DALI's where a crop moves it",
+        example(
+            "fn.resize_crop_mirror",
+            "noise('uint8', (47, 4, 1), 899, 255)",
+            resize_y="53.85",
+            crop_h="16.3",
+            crop_w="3.408",
+            interp_type="types.INTERP_NN",
+        ),
+        lambda case, found: resized_by(case, found, "INTERP_NN", "crop", "crop_w", "crop_h"),
+    ),
+    Known(
+        "what lies beyond a picture repeats its border, DALI's nearest neighbour reads what is there in memory",
+        example(
+            "fn.resize",
+            "noise('uint8', (2, 22, 1), 1)",
+            size="[2, 15]",
+            interp_type="types.INTERP_NN",
+            roi_start="[0.0, 4.345]",
+            roi_end="[2.0, 25.278]",
+        ),
+        lambda case, found: resized_by(case, found, "INTERP_NN", "roi_start"),
+    ),
+    Known(
+        "a part of a JPEG is a part of the whole picture, DALI's first column alone has other colours",
+        example("fn.decoders.image_slice", "file('4:2:0', 17, 16, 2)", axis_names="'W'", shape="[1]"),
+        lambda case, found: (
+            found.kind == VALUES
+            and uses(case, "decoders.image_slice", "decoders.image_crop")
+            and any(re.search(r"file\('[^']*', 17,", text) for s in case.sources().values() for text in s.samples)
+        ),
+    ),
+    Known(
         "an infinite extent is an error, DALI gives some other one",
         example("fn.resize", SMALL, layout="HWC", resize_x="float('inf')"),
         refused("resize", "resize_crop_mirror", "fast_resize_crop_mirror", text=r"\binf\b"),
@@ -264,12 +315,12 @@ KNOWN = [
         refused("transforms.rotation", text="is no direction"),
     ),
     Known(
-        "what is infinite stays so, DALI multiplies it by 0",
+        "what is infinite or no number stays where it is, DALI multiplies it by 0",
         example("fn.transforms.crop", "np.float32([[1, 2, 3], [4, 5, 6]])", from_end="[-0.31, 0.0]"),
         lambda case, found: (
             found.kind == VALUES
             and any(name.startswith("transforms.") for name in case.operators())
-            and "inf) != np.float32(nan)" in found.detail
+            and "!= np.float32(nan)" in found.detail
         ),
     ),
     Known(
