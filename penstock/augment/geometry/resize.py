@@ -18,6 +18,9 @@ class Resize(ResizeArgs):
     fall, and make -1 of int16 between -0.5 and 0.) With ``save_attrs`` a second output holds the input's extents, int32
     of shape ``(2,)`` (height, width) or ``(3,)`` (depth, height, width).
 
+    Where a pixel lies just at the end of a Gaussian, or an output pixel just between two of the input (INTERP_NN), the
+    last bit of its position decides; in one tie out of many it is not DALI's.
+
     Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
     empty input stays empty. When shrinking, filters are as long as the scale demands (DALI's have 8192 taps at most, so
     that it leaves pixels out where an axis shrinks to less than a few thousandths).
