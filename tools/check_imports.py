@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = """
 errors
 types _settings
-machine
+machine frameworks
 _document _suggest _values op
 _signatures
 graph

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import DeviceError
+from penstock.frameworks import backend_of
 from penstock.machine import native
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 from penstock.tensors.frameworks import current_stream
@@ -145,5 +146,5 @@ def _dense(data: Any) -> Any:
         return data
     if isinstance(data, np.ndarray):
         return data if data.flags.c_contiguous else np.ascontiguousarray(data)
-    contiguous = getattr(data, "contiguous", None)  # PyTorch's
-    return contiguous() if callable(contiguous) else data
+    backend = backend_of(data)
+    return backend.dense(data) if backend else data

@@ -17,6 +17,7 @@ from typing import Any
 import penstock
 from penstock import fn
 from penstock.errors import DecodeError, PenstockError
+from penstock.frameworks import backends
 from penstock.insight import machine
 from penstock.insight.pictures import PICTURES
 from penstock.machine import loader
@@ -157,17 +158,17 @@ def _loaded() -> list[str]:
     return sorted({row[5] for row in rows if len(row) == 6 and ".so" in row[5]})
 
 
-# What it is called where: (distribution, module).
-_FRAMEWORKS = {
-    "numpy": "numpy", "torch": "torch", "jax": "jax", "tensorflow": "tensorflow", "paddlepaddle": "paddle",
-    "cupy": "cupy", "numba": "numba", "pillow": "PIL",
+# Besides those that have a backend, what the same arrays are used with: module by distribution.
+_OTHERS = {
+    "numpy": "numpy", "jax": "jax", "tensorflow": "tensorflow", "paddlepaddle": "paddle", "numba": "numba",
+    "pillow": "PIL",
 }  # fmt: skip
 
 
 def frameworks(missing: list[Missing]) -> Facts:
     """Which are installed. Nothing is imported: some take seconds."""
     facts: Facts = {}
-    for distribution, module in _FRAMEWORKS.items():
+    for distribution, module in {**{b.distribution: b.module for b in backends()}, **_OTHERS}.items():
         spec = importlib.util.find_spec(module)
         if spec is None:
             facts[distribution] = "not installed"
@@ -177,10 +178,10 @@ def frameworks(missing: list[Missing]) -> Facts:
         except importlib.metadata.PackageNotFoundError:  # as cupy-cuda13x, for instance
             version = "installed"
         facts[distribution] = version + _cuda_of(spec.origin) if module == "torch" else version
-    if facts["torch"] == "not installed":
-        missing.append(
-            Missing("PyTorch", "penstock.plugin.pytorch does not work; all else does.", "pip install 'penstock[torch]'")
-        )
+    for backend in backends():
+        if backend.plugin and facts[backend.distribution] == "not installed":
+            effect = f"{backend.plugin} does not work; all else does."
+            missing.append(Missing(backend.name, effect, f"pip install 'penstock[{backend.extra}]'"))
     return facts
 
 

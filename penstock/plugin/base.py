@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NoReturn, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError
+from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError, OperatorError
+from penstock.frameworks import Backend
 from penstock.graph.blame import warn
 from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
 from penstock.read.order import EpochOrder, LastBatch, Order, Position
@@ -86,8 +86,10 @@ class PipelineLike(Protocol):
         """Throws away all that is scheduled; the next iteration begins with the epoch's first samples."""
 
 
-class BaseIterator(ABC, Generic[Array]):
-    """Batches of one or more pipelines, in epochs. Frameworks say how an output becomes one of their arrays."""
+class BaseIterator(Generic[Array]):
+    """Batches of one or more pipelines, in epochs. A framework's `Backend` makes its arrays of outputs."""
+
+    backend: ClassVar[Backend]
 
     def __init__(
         self,
@@ -143,17 +145,28 @@ class BaseIterator(ABC, Generic[Array]):
                 self._schedule()
             self._check_there_is_data()
 
-    @abstractmethod
     def _array(self, name: str, output: Any, samples: int) -> Array:
         """The first samples of an output (a TensorList) as an array of the framework."""
+        if not output.is_dense_tensor() and len(shapes := {tuple(shape) for shape in output.shape()}) > 1:
+            first, second, *_ = sorted(shapes)
+            raise OperatorError(
+                f"output {name!r} cannot be one tensor: its samples have {len(shapes)} shapes, {first} and {second} "
+                "among them. Resize, crop or pad them to one shape in the pipeline"
+            )
+        array = self.backend.array(output.as_tensor())
+        return array[:samples] if samples < len(output) else array  # type: ignore[no-any-return]
 
-    @abstractmethod
     def _empty(self, pipe: Any, like: Array) -> Array:
         """An array of no samples, of a pipeline that would give such ones."""
+        return self.backend.empty(like, pipe.device_id)  # type: ignore[no-any-return]
 
     def _stream(self, pipe: Any) -> Any:
-        """The CUDA stream in which a pipeline's outputs will be used; None: nobody knows."""
-        return None
+        """The CUDA stream in which a pipeline's outputs will be used; None: nobody knows.
+
+        Without it the host would wait for the GPU, instead of launching the next step.
+        """
+        on_gpu = getattr(pipe, "output_stream", lambda: None)()
+        return self.backend.stream(pipe.device_id) if on_gpu else None
 
     def __iter__(self: Self) -> Self:
         self.reset()

@@ -10,7 +10,8 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from penstock import types
-from penstock.errors import ArgumentError, OperatorError, TensorError
+from penstock.errors import ArgumentError, TensorError
+from penstock.frameworks import PyTorch
 from penstock.pipeline import Pipeline
 from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
 from penstock.run.arguments import ITERATOR_AKA, named
@@ -146,6 +147,8 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
         2
     """
 
+    backend = PyTorch()
+
     # Subclasses in circulation take a batch from here that DALI prepared; here it waits in the pipeline.
     _first_batch: Any = None
 
@@ -178,11 +181,6 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
             prepare_first_batch,
         )
 
-    def _stream(self, pipe: PipelineLike) -> Any:
-        # Without a stream the host would wait for the GPU, instead of launching the next step.
-        on_gpu = torch.cuda.is_available() and getattr(pipe, "output_stream", lambda: None)()
-        return torch.cuda.current_stream(pipe.device_id) if on_gpu else None  # type: ignore[attr-defined]
-
     def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, torch.Tensor]:
         if self._channels_last and not any(output.layout() in _CHANNELS_LAST for output in outputs):
             raise ArgumentError(
@@ -192,20 +190,8 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
         return super()._arrays(outputs, samples)
 
     def _array(self, name: str, output: Any, samples: int) -> torch.Tensor:
-        if not output.is_dense_tensor() and len(shapes := {tuple(shape) for shape in output.shape()}) > 1:
-            first, second, *_ = sorted(shapes)
-            raise OperatorError(
-                f"output {name!r} cannot be one tensor: its samples have {len(shapes)} shapes, {first} and {second} "
-                "among them. Resize, crop or pad them to one shape in the pipeline"
-            )
-        tensor = from_dlpack(output.as_tensor())
-        if self._channels_last and output.layout() in _CHANNELS_LAST:
-            tensor = tensor.movedim(-1, 1)
-        return tensor[:samples] if samples < len(tensor) else tensor
-
-    def _empty(self, pipe: PipelineLike, like: torch.Tensor) -> torch.Tensor:
-        device = f"cuda:{pipe.device_id}" if like.is_cuda else "cpu"  # type: ignore[attr-defined]
-        return torch.empty_like(like[:0], device=device)
+        tensor = super()._array(name, output, samples)
+        return tensor.movedim(-1, 1) if self._channels_last and output.layout() in _CHANNELS_LAST else tensor
 
 
 class DALIClassificationIterator(DALIGenericIterator):

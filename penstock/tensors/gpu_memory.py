@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.errors import ArgumentTypeError
+from penstock.frameworks import backend_of
 from penstock.machine import native
 
 LEGACY_STREAM = 1  # the default stream, which others call 0 too
@@ -123,7 +124,9 @@ def stream_handle(stream: Any) -> int:
         return LEGACY_STREAM
     if hasattr(stream, "__cuda_stream__"):
         return int(stream.__cuda_stream__()[1])
-    for name in ("cuda_stream", "ptr", "handle", "value"):
+    if backend := backend_of(stream):
+        return stream_handle(backend.stream_handle(stream))
+    for name in ("handle", "value"):  # Numba's, ctypes'
         if hasattr(stream, name):
             return stream_handle(getattr(stream, name))
     try:

@@ -89,7 +89,7 @@ def to_dali_type(framework_type: Any) -> DALIDataType:
     else:
         is_class = isinstance(framework_type, type)
         name = framework_type.__qualname__ if is_class else getattr(framework_type, "name", str(framework_type))
-        found = _BY_NAME.get(str(name).removeprefix("torch."))
+        found = _BY_NAME.get(str(name).rpartition(".")[2])  # some say their module, too
     if found is None:
         raise TypeError(f"{framework_type!r} is no type that a tensor can have; these are: {', '.join(_BY_NAME)}")
     return found

@@ -18,7 +18,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 from penstock import fn, pipeline_def  # noqa: E402
-from penstock.plugin import pytorch  # noqa: E402
 from penstock.plugin.pytorch import DALIGenericIterator, LastBatchPolicy  # noqa: E402
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU  # noqa: E402
 from tests.cuda.gpu_streams import Gpu, as_if_on_cpu  # noqa: E402
@@ -56,7 +55,7 @@ def handed_over(software_gpu: dict[str, str], monkeypatch: pytest.MonkeyPatch) -
             return torch.from_dlpack(as_if_on_cpu(tensor.__dlpack__(max_version=(1, 0))))
         return torch.from_dlpack(tensor)
 
-    monkeypatch.setattr(pytorch, "from_dlpack", from_dlpack)
+    monkeypatch.setattr("torch.utils.dlpack.from_dlpack", from_dlpack)
     return handed
 
 
