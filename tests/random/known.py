@@ -315,6 +315,22 @@ KNOWN = [
         refused("transforms.rotation", text="is no direction"),
     ),
     Known(
+        "the least of nothing, or of infinities, is infinite, DALI has the largest finite float",
+        example("fn.reductions.min", "np.zeros((5, 0), np.float32)"),
+        lambda case, found: (
+            found.kind == VALUES
+            and uses(case, "reductions.min", "reductions.max")
+            and re.search(r"inf\) != np\.float\d+\(-?\d", found.detail) is not None
+        ),
+    ),
+    Known(
+        "a picture scaled by 0 is 0, in DALI it is no number",
+        example("fn.crop_mirror_normalize", SMALL, scale="0.0"),
+        lambda case, found: (
+            found.kind == VALUES and uses(case, "crop_mirror_normalize") and "!= np.float32(nan)" in found.detail
+        ),
+    ),
+    Known(
         "what is infinite or no number stays where it is, DALI multiplies it by 0",
         example("fn.transforms.crop", "np.float32([[1, 2, 3], [4, 5, 6]])", from_end="[-0.31, 0.0]"),
         lambda case, found: (
