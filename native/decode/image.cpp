@@ -104,7 +104,7 @@ void ImageDecoder::decode(PictureReader& codec, const uint8_t* data, size_t size
     end = &converter_;
   }
   PictureRequest request{to_ycbcr ? ImageType::rgb : options.type, window, options.fancy_upsampling,
-                         options.fast_idct, options.jpeg_index.get()};
+                         options.fast_idct && orientation.upright(), options.jpeg_index.get()};
   if (orientation.upright()) {
     codec.read(data, size, info, request, *end);
     return;

@@ -35,8 +35,8 @@ class ImageOptions(Tolerant):
     adjust_orientation = arg(True, "Turn pictures upright by their EXIF orientation.")
     use_fast_idct = arg(
         False,
-        "Use libjpeg's less exact inverse DCT. It is slower here than the exact one. DALI's CPU decoder does not use "
-        "it for pictures that it turns upright.",
+        "Use libjpeg's less exact inverse DCT, but for pictures that are turned upright. It is slower here than the "
+        "exact one.",
     )
     jpeg_fancy_upsampling = arg(
         False, 'Interpolate the chroma of JPEG, with device="mixed". On the CPU it always is, as DALI does it.'

@@ -16,7 +16,10 @@ class RandomCropOptions(Op):
         aka=["scale", "area"],
     )
     random_aspect_ratio = arg(
-        [3 / 4, 4 / 3], "Least and largest width / height of the window.", aka=["ratio", "aspect_ratio"]
+        [3 / 4, 4 / 3],
+        "Least and largest width / height of the window. Those of 0 and below stand for windows one pixel wide, ranges "
+        "from there up for windows one pixel high.",
+        aka=["ratio", "aspect_ratio"],
     )
     num_attempts = arg(10, "How often a window may be drawn that does not fit.", aka=["attempts", "max_attempts"])
 
@@ -26,9 +29,6 @@ class RandomCropOptions(Op):
             values = getattr(self, name)
             if len(values) not in (1, 2) or not values[0] <= values[-1]:
                 raise self.wrong(name, "expected the least and the largest value")
-        # Logarithms of aspect ratios are drawn, so a range cannot begin at 0.
-        if self.random_aspect_ratio[0] <= 0 and self.random_aspect_ratio != [0] * len(self.random_aspect_ratio):
-            raise self.wrong("random_aspect_ratio", "aspect ratios must be above 0 (or all 0: windows one pixel wide)")
 
 
 @op("random_crop_generator", kernel="random_crop_generator")

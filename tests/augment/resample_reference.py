@@ -85,7 +85,7 @@ def extents(
     hi = np.array(shape, float) if roi_end is None else np.broadcast_to(roi_end, n) * unit
     lo, hi = np.where(wanted < 0, hi, lo), np.where(wanted < 0, lo, hi)
     wanted, extent = np.abs(wanted), np.abs(hi - lo)
-    most = np.inf if max_size is None else np.broadcast_to(np.asarray(max_size, float), n)
+    most = np.inf if max_size is None or not wanted.any() else np.broadcast_to(np.asarray(max_size, float), n)
     scales = (wanted / extent)[wanted > 0]
     if mode in ("not_larger", "not_smaller"):
         scale = (scales.min() if mode == "not_larger" else scales.max()) if len(scales) else 1.0

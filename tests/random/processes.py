@@ -68,6 +68,11 @@ class Library:
         return self.receive()
 
 
+def unfused() -> Library:
+    """This library, with each operator run alone."""
+    return Library("penstock", PENSTOCK_FUSE="0")
+
+
 def both(dali: Library, ours: Library, text: str) -> tuple[Outcome, Outcome]:
     """At the same time."""
     dali.send(text)

@@ -9,12 +9,21 @@ from dataclasses import dataclass, field
 
 from tests.random.case import Case, snippet
 from tests.random.cases import draw
-from tests.random.compare import Difference, compare
+from tests.random.compare import Difference, compare, compare_fusion
 from tests.random.known import known_difference
-from tests.random.processes import Library, both
+from tests.random.processes import Library, both, unfused
 from tests.random.shrink import shrunk
 
 MOST = 40  # findings, one of each kind for each operator
+
+
+@dataclass
+class Libraries:
+    """What runs each case; ``alone``: this library without fusion."""
+
+    dali: Library
+    ours: Library
+    alone: Library
 
 
 @dataclass
@@ -32,22 +41,29 @@ class Report:
 def search(seed: int, seconds: float, part: int = 0, parts: int = 1, log: Callable[[str], None] = print) -> Report:
     """Every ``parts``-th case from ``part`` on."""
     report = Report()
-    with Library("nvidia.dali") as dali, Library("penstock") as ours:
+    with Library("nvidia.dali") as dali, Library("penstock") as ours, unfused() as alone:
+        libraries = Libraries(dali, ours, alone)
         known = dali.ask("")
         until = time.monotonic() + seconds
         number = part
         while time.monotonic() < until and len(report.findings) < MOST:
             case = draw(seed, number, known)
-            found = difference(case, dali, ours, report.counts)
-            if found and note(report, case, found, dali, ours, f"seed {seed}, case {number}"):
+            found = difference(case, libraries, report.counts)
+            if found and note(report, case, found, libraries, f"seed {seed}, case {number}"):
                 log(f"\n{list(report.findings.values())[-1]}")
             number += parts
     return report
 
 
-def difference(case: Case, dali: Library, ours: Library, counts: Counter[str]) -> Difference | None:
+def difference(case: Case, libraries: Libraries, counts: Counter[str]) -> Difference | None:
     """Unless it is a known one."""
-    theirs, mine = both(dali, ours, case.text())
+    theirs, mine = both(libraries.dali, libraries.ours, case.text())
+    if len(case.calls) > 1 and mine.ran:
+        counts["unfused, too"] += 1
+        changed = compare_fusion(mine, libraries.alone.ask(case.text()))
+        if changed:
+            counts["differ"] += 1
+            return changed
     found = compare(case, theirs, mine)
     if found and known_difference(case, found):
         counts["known differences"] += 1
@@ -62,17 +78,17 @@ def outcome(dali: bool, ours: bool, died: str) -> str:
     return {(True, True): "alike", (False, False): "both refuse", (False, True): "only DALI refuses"}[dali, ours]
 
 
-def note(report: Report, case: Case, found: Difference, dali: Library, ours: Library, where: str) -> bool:
+def note(report: Report, case: Case, found: Difference, libraries: Libraries, where: str) -> bool:
     """The smallest case that differs so, unless one of its operator was found before."""
 
     def fails(smaller: Case) -> bool:
-        again = difference(smaller, dali, ours, Counter())
+        again = difference(smaller, libraries, Counter())
         return again is not None and again.kind == found.kind
 
     if (case.last.operator, found.kind) in report.findings:
         return False
     small = shrunk(case, fails)
-    last = difference(small, dali, ours, Counter()) or found
+    last = difference(small, libraries, Counter()) or found
     key = (small.last.operator, found.kind)
     is_new = key not in report.findings
     report.findings.setdefault(key, f"{where}: {last.kind}: {last.detail}\n{snippet(small)}")

@@ -22,13 +22,12 @@ class AxesArgument {
   int find(const Context& c, const Shape& shape, const Layout& layout, int* axes) const {
     const int64_t count = names_.empty() ? numbers_.size(c) : int64_t(names_.size());
     if (count > kMaxDims) fail(ErrorKind::argument, std::to_string(count) + " axes are more than any tensor has");
+    for (int64_t i = 0; i < count; i++)
+      axes[i] = names_.empty() ? by_number(shape, numbers_.get(c, i)) : by_name(shape, layout, names_[size_t(i)]);
     bool seen[kMaxDims] = {};
-    for (int64_t i = 0; i < count; i++) {
-      const int axis = names_.empty() ? by_number(shape, numbers_.get(c, i)) : by_name(shape, layout, names_[size_t(i)]);
-      if (std::exchange(seen[axis], true))
-        fail(ErrorKind::argument, axis_name(layout, axis) + " is named twice");
-      axes[i] = axis;
-    }
+    for (int64_t i = 0; i < count; i++)
+      if (std::exchange(seen[axes[i]], true))
+        fail(ErrorKind::argument, axis_name(layout, axes[i]) + " is named twice");
     return int(count);
   }
   // The same; where none is named, all are meant.

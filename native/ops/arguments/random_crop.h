@@ -59,7 +59,8 @@ inline CropSize last_resort(int64_t w, int64_t h, int64_t widest, int64_t talles
 
 template <class Rng>
 CropSize random_crop_size(Rng& rng, int64_t w, int64_t h, const RandomCropParams& p) {
-  const int64_t widest = at_least_one(float(h) * p.aspect_max), tallest = at_least_one(float(w) * (1 / p.aspect_min));
+  const int64_t widest = at_least_one(float(h) * p.aspect_max);
+  const int64_t tallest = p.aspect_min > 0 ? at_least_one(float(w) * (1 / p.aspect_min)) : 1;   // as DALI's
   const float area = float(w) * float(h), least = area * p.area_min;
   // No window of a permitted shape has the least area: the picture is far too wide, or too tall.
   if (float(h) * float(widest) < least) return {widest, h};

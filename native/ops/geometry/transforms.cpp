@@ -158,7 +158,7 @@ class Scaling : public TransformOperator {
   std::vector<const FrameArg*> arguments() const override { return {&scale_, &center_}; }
   int64_t axes(const Context& c, int given) const override {
     const int64_t n = scale_.size(c);
-    return n != 1 ? n : given ? given : ndim_ ? ndim_ : 1;
+    return n != 1 ? n : given ? given : ndim_ > 0 ? ndim_ : 1;
   }
   Transform make(const Context& c, int n, int64_t frame) const override {
     Transform t(n);

@@ -12,7 +12,7 @@ class GaussianBlur(Op):
     The window reaches ``(window_size - 1) / 2`` pixels to each side. With ``sigma`` alone that is ``ceil(3 * sigma)``;
     with ``window_size`` alone, sigma is ``((window_size - 1) / 2 - 1) * 0.3 + 0.8``. At the edges the picture is
     mirrored without its last row or column (``reflect_101``). Sums are float32; integers are rounded half away from
-    zero.
+    zero. (DALI adds in another order: where integers are beyond 2^22, their last bits differ.)
 
     Input: a tensor of any numeric type. All its axes are blurred, but frames (F), and channels (C) where they come
     first or last: HWC, CHW, DHWC, FHWC ... Without a layout, all axes are.

@@ -16,6 +16,9 @@ class Paste(Op):
 
     Input: pictures of type UINT8 and layout HWC. Output: the same type and layout.
 
+    A single number of ``fill_value`` fills all channels that there are. (Where these are not ``n_channels``, DALI
+    leaves memory as it was, or writes beyond it.)
+
     Errors: ArgumentError for numbers of ``fill_value`` that are neither one nor ``n_channels``; OperatorError for a
     ``ratio`` below 1, a ``min_canvas_size`` below 0, for positions outside 0 to 1, for other types and layouts, and
     where ``fill_value`` does not have the picture's channels.

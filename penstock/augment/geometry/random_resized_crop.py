@@ -17,7 +17,8 @@ class RandomResizedCrop(RandomCropOptions, ResampleArgs):
 
     Input: as `resize`'s, but no volumes. Output: ``size`` pixels, otherwise as `resize`'s.
 
-    Errors: ArgumentError for ranges that are none; OperatorError for other types and layouts.
+    Errors: ArgumentError for ranges that are none, and for a negative ``size`` (which makes DALI write beyond its
+    memory); OperatorError for other types and layouts.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)

@@ -14,16 +14,22 @@ class Resize(ResizeArgs):
     like (without a layout: HWC, FHWC or FDHWC by the number of axes). Any number of channels; frames are resized alike.
 
     Output: the same type, or float32 with ``dtype=types.FLOAT``; the layout stays. Integers are rounded to the
-    nearest and saturate. With ``save_attrs`` a second output holds the input's extents, int32 of shape ``(2,)``
-    (height, width) or ``(3,)`` (depth, height, width).
+    nearest, halves to the even one, and saturate. (DALI's CPU kernels round halves up or to even, as their vectors
+    fall, and make -1 of int16 between -0.5 and 0.) With ``save_attrs`` a second output holds the input's extents, int32
+    of shape ``(2,)`` (height, width) or ``(3,)`` (depth, height, width).
+
+    Where a pixel lies just at the end of a Gaussian, or an output pixel just between two of the input (INTERP_NN), the
+    last bit of its position decides; in one tie out of many it is not DALI's.
 
     Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
-    empty input stays empty.
+    empty input stays empty. When shrinking, filters are as long as the scale demands (DALI's have 8192 taps at most, so
+    that it leaves pixels out where an axis shrinks to less than a few thousandths).
 
     On a GPU sums are formed in another order: fewer than one integer in a hundred differs from the CPU's, by 1 (at
     simple ratios such as 2:3, where sums often lie half-way between integers, up to four in a hundred).
 
-    Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts.
+    Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts, and
+    for infinite sizes.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

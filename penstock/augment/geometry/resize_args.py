@@ -77,7 +77,7 @@ class ResizeArgs(ResampleArgs):
     max_size = arg(
         None,
         "Limits of the output's extents: one number, or one per axis. Where the picture keeps its shape, all of it "
-        "becomes smaller.",
+        "becomes smaller. Without a size (all are 0) there is no limit either.",
         kind="numbers",
     )
     subpixel_scale = arg(

@@ -21,8 +21,8 @@ class Rotate(WarpArgs):
     the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour.
 
     Errors: ArgumentError for other interpolations and types; OperatorError for other types and layouts, volumes without
-    an axis, an axis without a direction, sizes that are not positive, and angles that are no finite number (given a
-    size, DALI then shows anything).
+    an axis of three numbers, an axis without a direction, sizes that are not positive, and angles that are no finite
+    number (given a size, DALI then shows anything).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -35,12 +35,12 @@ class Rotate(WarpArgs):
 
     angle = arg(REQUIRED, "Degrees, counter-clockwise; of volumes, as seen against the axis.", kind="number",
                 per_sample=True, aka=["degrees", "angles", "rotation"])  # fmt: skip
-    axis = arg(None, "Of volumes: the direction (x, y, z), of any length but 0.", kind="numbers", per_sample=True)
+    axis = arg(
+        None,
+        "Of volumes: the direction (x, y, z), of any length but 0. Pictures need none.",
+        kind="numbers",
+        per_sample=True,
+    )
     keep_size = arg(
         False, "Whether the output is as large as the input, unless `size` is given.", aka=["expand", "keep_shape"]
     )
-
-    def prepare(self) -> None:
-        super().prepare()
-        if self.axis is not None and len(self.axis) != 3:
-            raise self.wrong("axis", "expected (x, y, z)")

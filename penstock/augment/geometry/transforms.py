@@ -61,8 +61,8 @@ class Scale(TransformArgs):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.ndim is not None and not 0 <= self.ndim <= 6:
-            raise self.wrong("ndim", "expected 1 to 6, or 0 for what the other arguments tell")
+        if self.ndim is not None and self.ndim > 6:
+            raise self.wrong("ndim", "expected 1 to 6, or less for what the other arguments tell")
 
 
 @op("transforms.rotation", inputs=(0, 1))
@@ -71,7 +71,8 @@ class Rotation(TransformArgs):
 
     Input and output: as `transforms.translation`'s, of two or three axes.
 
-    Errors: OperatorError where the axes of input and arguments differ, and for an axis without a direction.
+    Errors: OperatorError where the axes of input and arguments differ, and for an axis without a direction (DALI then
+    makes a matrix that is not a number).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -123,7 +124,7 @@ class Crop(TransformArgs):
     """Makes a transform that maps one box to another, or adds one to a transform.
 
     Input and output: as `transforms.translation`'s. Each argument is one number for all axes, or one for each. A box
-    without an extent is mapped by an infinite factor.
+    without an extent is mapped by an infinite factor, which leaves zeros of the input zero.
 
     Errors: OperatorError where the axes of input and arguments differ.
 

@@ -16,8 +16,8 @@ class WarpArgs(OldDtypeArgs):
 
     size = arg(
         [],
-        "Extents of the output, in pixels: (height, width) or (depth, height, width); constants are rounded, of those "
-        "that a node gives fractions are cut off. None: not given.",
+        "Extents of the output, in pixels: (height, width) or (depth, height, width); constants are rounded, to 1 at "
+        "least, of those that a node gives fractions are cut off, which may leave 0. None: not given.",
         kind="numbers",
         per_sample=True,
     )

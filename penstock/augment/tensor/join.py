@@ -24,7 +24,8 @@ class Cat(JoinArguments):
 
     Inputs: tensors of one type and number of axes, of the same extents but on that axis. ``axis_name`` tells it by its
     letter in the inputs' layouts. Inputs without elements are passed over where they do not fit.
-    Output: a tensor of that type, whose extent on that axis is the sum of the inputs'; the first one's layout.
+    Output: a tensor of that type, whose extent on that axis is the sum of the inputs'; the first one's layout. (DALI
+    gives the first input's shape where no input of the whole batch has elements.)
 
     Errors: ArgumentError if both ``axis`` and ``axis_name`` are given, or a name that is not one letter; OperatorError
     for inputs that do not fit, an axis that is not there, and a name if the inputs' layouts differ.

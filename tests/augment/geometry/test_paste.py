@@ -42,6 +42,7 @@ CASES = [
     case("paste", pictures(), reference=pasted, ratio=RATIO, fill_value=(7, 300, -1), paste_x=X, paste_y=Y),
     case("paste", pictures(), reference=pasted, ratio=1.2, fill_value=9, min_canvas_size=60.7, paste_x=X),
     case("paste", pictures(), reference=pasted, ratio=1.1, fill_value=9, min_canvas_size=per_sample([0.0, 50.0, 99.5])),
+    case("paste", pictures(), reference=pasted, ratio=1.1, fill_value=9, min_canvas_size=-0.9),
     case("paste", pictures(channels=1), reference=pasted, ratio=RATIO, fill_value=5, n_channels=1, paste_y=0),
     case(
         "paste", pictures(channels=4), reference=pasted, ratio=RATIO, fill_value=(1, 2, 3, 4), n_channels=4, paste_x=1

@@ -74,6 +74,8 @@ CASES = [
     resized(resize_shorter=41, roi_start=(0.2, 0.9), roi_end=(0.7, 0.1), roi_relative=True),
     resized(resize_longer=41, save_attrs=True, minibatch_size=4, temp_buffer_hint=100),
     resized("FDHWC", size=(5, 29, 33), save_attrs=True),
+    resized(resize_z=31, max_size=17),
+    resized(size=(0, 0), max_size=(17, 400), mode="not_larger"),
     resized(size=1e-10),
     resized(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
     resized(resize_longer=0.03, subpixel_scale=False),
@@ -197,6 +199,28 @@ def test_parity_on_photographs(photographs: Path) -> None:
             apart = np.abs(np.array(a.at(i)).astype(int) - np.array(b.at(i)))
             assert apart.max() <= 1, size
             assert (apart > 0).mean() <= 0.005, size
+
+
+@pytest.mark.parametrize("layout", ["HWC", "DHWC"])
+def test_nearest_neighbours_are_dalis(tmp_path: Path, layout: str) -> None:
+    """Just between two pixels, the last bit of a position decides: sums of steps have others than products."""
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    random = np.random.default_rng(2)
+    axes, count = len(layout) - 1, 400
+    extents = random.integers(1, 12, (count, axes))
+    volumes = [np.arange(np.prod(e), dtype=np.float32).reshape(*e, 1) for e in extents]
+    sizes = [np.float32(s) for s in np.where(random.random((count, 1)) < 0.5, random.integers(1, 40, (count, axes)),
+                                             random.uniform(1, 40, (count, axes)))]  # fmt: skip
+    given = {"interp_type": types.INTERP_NN, "mode": "stretch"}
+    found = ours(case("resize", samples(volumes, layout), size=per_sample(sizes), **given), tmp_path)[0].arrays
+    pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None)
+    with pipe:
+        x = dali.fn.external_source(lambda: volumes, layout=layout)
+        pipe.set_outputs(dali.fn.resize(x, size=dali.fn.external_source(lambda: sizes), **given))
+    pipe.build()
+    wanted = pipe.run()[0]
+    for i, a in enumerate(found):
+        np.testing.assert_array_equal(a, np.array(wanted.at(i)), err_msg=f"{extents[i]} -> {sizes[i]}")
 
 
 @pytest.mark.parametrize("argument", ["resize_shorter", "resize_longer"])

@@ -148,6 +148,7 @@ CASES += [
         **PAD,
     ),
     case("slice", pictures("CHW"), reference=of("CHW"), start=[-3, 4], shape=[5, 60], fill_values=[7, 8, 9], **PAD),
+    case("slice", X, reference=sliced, start=[-2, 4], shape=[9, 99], fill_values=[7, 8], out_of_bounds_policy="edge"),
     case(
         "slice", samples(list(X.arrays)), reference=of(""), start=[-3, 4], shape=[9, 70], fill_values=[7, 8, 9], **PAD
     ),

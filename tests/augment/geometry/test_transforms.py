@@ -45,7 +45,7 @@ def translation(offset: Any, axes: int | None) -> Array:
 
 @added
 def scale(scale: Any, axes: int | None, center: Any = None, ndim: int | None = None) -> Array:
-    n = np.size(scale) if np.size(scale) > 1 else axes or ndim or 1
+    n = np.size(scale) if np.size(scale) > 1 else axes or max(ndim or 1, 1)
     return kept(np.diag(np.broadcast_to(np.ravel(scale), n).astype(float)), center)
 
 
@@ -112,6 +112,8 @@ CASES = [
     of("scale", scale, scale=2, ndim=3, center=[1, 2, 3]),
     of("scale", scale, scale=[2, 3], ndim=3),
     of("scale", scale, scale=2, ndim=0),
+    of("scale", scale, scale=2, ndim=-1),
+    of("scale", scale, scale=[2, 3], ndim=-1),
     of("scale", scale, scale=POINTS, center=POINTS),
     of("scale", scale, TWO, scale=POINTS, center=7, reverse_order=True),
     of("scale", scale, THREE, scale=1.5),

@@ -23,7 +23,7 @@ SPACE = [0.9137, 0.1213, -0.2017, 1.3171, -0.1531, 1.1093, 0.0719, -2.4137, 0.11
 
 def rounded_size(size: Any) -> tuple[int, ...]:
     """Numbers that are an array are one sample's, of a node."""
-    return tuple(int(s) if isinstance(size, np.ndarray) else int(s + 0.5) for s in size)
+    return tuple(int(s) if isinstance(size, np.ndarray) else max(1, int(s + 0.5)) for s in size)
 
 
 def reference(layout: str) -> Callable[..., Any]:
@@ -72,6 +72,8 @@ CASES = [
     warp(matrix=[1, 0, -3, 0, 1, 2], fill_value=1, **NN),
     warp(size=(53, 21), fill_value=9),
     warp(size=(20.4, 12.5)),
+    warp(size=(0.02, 12.5)),
+    warp(size=per_sample([(0.9, 8.5), (7.0, 0.0), (-0.9, 1.0)])),
     warp(size=per_sample([(30.0, 31.0), (7.0, 300.0), (1.0, 1.0)])),
     warp(size=per_sample([(40.9, 8.5), (7.99, 12.1), (1.9, 1.0)])),
     warp(size=(10, 700), matrix=[0.07, 0.01, -2, 0.01, 0.4, 1], fill_value=5),

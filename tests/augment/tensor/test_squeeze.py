@@ -67,6 +67,7 @@ def run(make: Any, samples: Samples) -> Any:
         ({"axes": [4]}, "axes: 4 is no axis of the shape"),
         ({"axes": [-5]}, "axes: -5 is no axis of the shape"),
         ({"axes": [0, -4]}, r"axis 0 \(F\) is named twice"),
+        ({"axes": [0, 0, 4]}, "axes: 4 is no axis of the shape"),
         ({"axis_names": "Z"}, "axis_names: the layout 'FHWC' has no axis 'Z'"),
     ],
 )

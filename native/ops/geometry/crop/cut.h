@@ -25,14 +25,14 @@ class Cut : public RowOperator, public StageOperator {
     settle(border_, in.shape, out.layout, r);
     out.shape = r.shape;
     out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
-    if (fill_.size() > 1 && !r.inside(in.shape)) check_fill(out);
+    if (fills_by_channel(r, in)) check_fill(out);
   }
 
   void run(const Context& c) const override {
     const Tensor &in = c.in(0), &out = c.out(0);
     if (out.shape.volume() == 0) return;
     const Region& r = c.param<Region>();
-    const int channels = fill_.size() > 1 && !r.inside(in.shape) ? channel_axis(out) : -1;
+    const int channels = fills_by_channel(r, in) ? channel_axis(out) : -1;
     Gather gather(border_);
     gather.add_region(in, r, channels);
     const int64_t block = gather.take_block(size_of(in.dtype)) / int64_t(size_of(in.dtype));
@@ -74,7 +74,7 @@ class Cut : public RowOperator, public StageOperator {
     gpu::record_gather(r, "Gather", "device/tensor/gather.h", r[0].in(0).dtype, to, border_,
                        [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const Region& region = c.param<Region>();
-                         const bool by_channel = fill_.size() > 1 && !region.inside(c.in(0).shape);
+                         const bool by_channel = fills_by_channel(region, c.in(0));
                          gather.add_region(c.in(0), region, by_channel ? channel_axis(c.out(0)) : -1);
                          head.fills = fills;
                        });
@@ -121,6 +121,10 @@ class Cut : public RowOperator, public StageOperator {
       for (int64_t i = 0; i < block; i++) values.push_back(fill_[size_t(i / behind) % fill_.size()]);
     }
     return truncated(values, out.dtype);
+  }
+
+  bool fills_by_channel(const Region& r, const Tensor& in) const {
+    return border_ == Border::constant && fill_.size() > 1 && !r.inside(in.shape);
   }
 
   // Without a layout the channels come last.

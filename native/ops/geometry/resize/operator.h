@@ -65,7 +65,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
       if (regions[i].in == 0) regions[i].out = 0;
       out.shape[space.first + i] = regions[i].out;
       p.axes[i] = axis(c, regions[i]);
-      p.axes[i].summed = i == space.count - 2;
+      p.axes[i].summed = i < space.count - 1;   // along all but rows
     }
     if (space.count == 2) p.fields = fields(c);
   }

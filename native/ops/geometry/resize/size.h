@@ -35,6 +35,7 @@ class ResampleSize {
     requested(c, n, size);
     for (int i = 0; i < n; i++) most[i] = 0;
     if (max_size_.given()) list(c, max_size_, "max_size", n, most);
+    if (std::all_of(size, size + n, [](float s) { return s == 0; })) std::fill_n(most, n, 0.0f);   // as DALI does
     regions(c, n, axes);
     for (int i = 0; i < n; i++) {
       if (size[i] < 0) std::swap(axes[i].lo, axes[i].hi);

@@ -22,7 +22,7 @@ struct ResampleAxis {
   float lo = 0, hi = 0;   // the region of the input that fills the output
   Interp filter = Interp::linear;
   bool antialias = true;
-  bool summed = false;    // nearest: positions are found by adding up the scale, as DALI does along rows
+  bool summed = false;    // nearest: positions are found by adding up the scale, as DALI does from row to row
   bool operator==(const ResampleAxis&) const = default;
   bool flipped() const { return hi < lo; }
 };
@@ -124,7 +124,7 @@ class Taps {
   }
 
  private:
-  // Added up along rows, as DALI does.
+  // Added up from row to row and from slice to slice, as DALI does.
   void nearest() {
     const TapsGeometry g(axis);
     count = 1;

@@ -125,9 +125,10 @@ class WarpOperator : public RowOperator, public StageOperator {
       fail(ErrorKind::argument, "size has " + std::to_string(size_.size(c)) + " values: expected " +
                                     std::to_string(space.count));
     for (int i = 0; i < space.count; i++) {
-      const float given = size_.get(c, i), extent = size_.per_sample() ? std::trunc(given) : std::round(given);
-      if (!(extent >= 1))
+      const float given = size_.get(c, i);             // a node's may be 0
+      if (!(size_.per_sample() ? given > -1 : given > 0))
         fail(ErrorKind::argument, "size: the extent " + std::to_string(given) + " is not positive");
+      const float extent = size_.per_sample() ? std::trunc(given) : std::max(1.0f, std::round(given));
       out[space.first + i] = int64_t(std::min(extent, 1e12f));
     }
   }

@@ -17,17 +17,17 @@ inline void rotation_matrix(float angle, float* m) {
   m[0] = c, m[1] = -s, m[2] = s, m[3] = c;
 }
 
-// About an axis of space, of any length: three rows, by Rodrigues' formula.
+// About an axis of space, of any length: three rows, by Rodrigues' formula, with DALI's roundings.
 inline void rotation_matrix(float angle, const float* axis, float* m) {
   const float length = std::sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
   if (!(length > 0) || !std::isfinite(length))
     fail(ErrorKind::argument, "axis is no direction: (" + std::to_string(axis[0]) + ", " + std::to_string(axis[1]) +
                                   ", " + std::to_string(axis[2]) + ")");
-  const float scale = 1 / length, x = axis[0] * scale, y = axis[1] * scale, z = axis[2] * scale;
+  const float x = axis[0] / length, y = axis[1] / length, z = axis[2] / length;
   const float c = std::cos(angle), s = std::sin(angle), rest = 1 - c;
-  m[0] = x * x + (1 - x * x) * c, m[1] = x * y * rest - z * s, m[2] = x * z * rest + y * s;
-  m[3] = x * y * rest + z * s, m[4] = y * y + (1 - y * y) * c, m[5] = y * z * rest - x * s;
-  m[6] = x * z * rest - y * s, m[7] = y * z * rest + x * s, m[8] = z * z + (1 - z * z) * c;
+  m[0] = x * x + (y * y + z * z) * c, m[1] = x * y * rest - z * s, m[2] = x * z * rest + y * s;
+  m[3] = x * y * rest + z * s, m[4] = y * y + (x * x + z * z) * c, m[5] = y * z * rest - x * s;
+  m[6] = x * z * rest - y * s, m[7] = y * z * rest + x * s, m[8] = z * z + (x * x + y * y) * c;
 }
 
 }  // namespace ps
