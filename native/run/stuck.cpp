@@ -1,7 +1,7 @@
 // Threads that wait for a file which does not answer. No call can end their waiting; they are left to themselves, with
 // all that they may still touch when they come back.
 #include <algorithm>
-#include <sstream>
+#include <cstdio>
 #include <utility>
 
 #include "run/executor.h"
@@ -12,10 +12,11 @@ namespace {
 // How long stopping waits for files that are slow. Ctrl-C and the process's end wait as long.
 constexpr std::chrono::seconds kGrace{1};
 
+// Without a stream of the standard library: its locales crash where a process has two such libraries.
 std::string seconds(int64_t ns) {
-  std::ostringstream text;
-  text << double(ns) * 1e-9;
-  return text.str();
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", double(ns) * 1e-9);
+  return text;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from penstock import OperatorConcurrency, Pipeline, StreamPolicy, backend, errors, fn, types
+from penstock.frameworks import Backend
 from penstock.machine import affinity, gpu
 from penstock.plugin.base import BaseIterator, LastBatchPolicy
 from penstock.tensors import TensorListCPU, TensorListGPU
@@ -266,8 +267,14 @@ def test_all_threads_are_bound(software_gpu: dict[str, str], tmp_path: Path, mon
     assert {cpus for found in bound.values() for cpus in found} == {tuple(allowed)}
 
 
+class NoFramework(Backend):
+    name = module = distribution = "none"
+
+
 class Collected(BaseIterator[Any]):
     """An iterator for no framework: a batch's samples as NumPy arrays, and the GPU they were on."""
+
+    backend = NoFramework()
 
     def _array(self, name: str, output: Any, samples: int) -> Any:
         return output.device_id(), output.as_cpu().as_array().ravel()[:samples].tolist()

@@ -143,7 +143,7 @@ def test_two_decoders_and_two_pipelines_share_what_nvjpeg_keeps(tmp_path: Path, 
 
 
 BROKEN = {
-    "no picture": (b"hello, world", "not a JPEG, .* or PNM picture"),
+    "no picture": (b"hello, world", "not a .*JPEG.* picture .starts with .hello, w"),
     "cut off": (JPEGS["more 4:2:0"][:4000], "ends too early"),
     "empty": (b"", "empty"),
 }

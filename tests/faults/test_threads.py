@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, errors, fn
-from penstock.run import turn
+from penstock.feed import turn
 from tests.faults.interrupts import called_at, interrupted_at
 from tests.faults.processes import finish, script
 from tests.small import made, numbers, ten_files, values

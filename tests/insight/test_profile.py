@@ -20,6 +20,7 @@ from penstock import Pipeline, errors, fn, pipeline_def, types
 from penstock.decode.engines import Decoded
 from penstock.insight.figures import Figures, Work
 from penstock.insight.verdict import judge
+from penstock.machine.codecs import codecs
 from penstock.optimize.plan import Where
 from penstock.run.recording import SPAN, Did
 
@@ -46,12 +47,11 @@ def numbers(source: Any) -> Pipeline:
 @pytest.fixture(scope="module")
 def tiny(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """16 pictures of 8x8, which take no time."""
-    from penstock.insight.pictures import PICTURES
-
+    [sample] = (codec.sample for codec in codecs() if codec.name == "JPEG")
     folder = tmp_path_factory.mktemp("tiny") / "a"
     folder.mkdir()
     for i in range(16):
-        (folder / f"{i:02}.jpg").write_bytes(PICTURES["JPEG"])
+        (folder / f"{i:02}.jpg").write_bytes(sample)
     return folder.parent
 
 
