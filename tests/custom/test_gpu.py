@@ -14,7 +14,7 @@ import pytest
 from penstock import errors, fn, plugin_manager, types
 from penstock.machine import kernels, libraries
 from tests.custom import build, conftest
-from tests.custom.test_example import SIZES, any_fn, normalized, pictures, run, source, strengths
+from tests.custom.test_example import SIZES, any_fn, normalized, pictures, run, source, strengths, toned
 from tests.small import made
 from tests.software_gpu.libraries import has_real_gpu
 
@@ -79,28 +79,21 @@ def test_frames() -> None:
     same(on_gpu(lambda: define(True), batch_size=2), run(lambda: define(False), batch_size=2))
 
 
-def test_behind_the_decoder(photographs: Path) -> None:
-    def define(device: str) -> Any:
+def test_behind_the_decoder(photographs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def decoded() -> Any:
         files, _ = fn.readers.file(file_root=str(photographs))
-        images = fn.decoders.image(files, device=device, output_type=types.RGB)
-        return normalized(any_fn.sepia(fn.crop(images, crop=(100, 120)), strength=0.7))
+        return fn.decoders.image(files, device="mixed", output_type=types.RGB)
 
-    found = on_gpu(lambda: define("mixed"), batch_size=4)
-    for a, b in zip(found, run(lambda: define("cpu"), batch_size=4), strict=True):
-        np.testing.assert_allclose(a, b, atol=0.1)  # decoders on GPUs round otherwise
+    def define() -> Any:
+        return normalized(any_fn.sepia(decoded(), strength=0.7))
 
-
-def test_nvrtc_takes_the_kernels_of_chains() -> None:
-    path = libraries.packaged("nvrtc")
-    if path is None:
-        pytest.skip("needs NVIDIA's compiler: pip install penstock[test]")
-    pipe = made(lambda: chain(True), batch_size=len(SIZES), device_id=0)
-    pipe.run()
-    compiler = kernels.Nvrtc(path)
-    sources = [text for text in pipe._prepared().kernels(lambda: None) if "op_sepia" in text]
-    assert sources
-    for text in sources:
-        assert compiler.compile(text, 90)
+    pipe = made(define, batch_size=4, device_id=0)
+    pipe.build()
+    assert "image → sepia → crop_mirror_normalize" in pipe.explain()
+    found = on_gpu(define, batch_size=4)
+    monkeypatch.setenv("PENSTOCK_FUSE", "0")
+    between = [toned(picture, 0.7) for picture in on_gpu(decoded, batch_size=4)]
+    same(found, run(lambda: normalized(source(between)), batch_size=4))
 
 
 ELEMENTS = r"""
@@ -137,7 +130,7 @@ def test_elements_of_any_shape(linear: Any) -> None:
         data = np.random.default_rng(1).integers(0, 200, shape).astype(np.uint8)
 
         def define(gpu: bool, data: Any = data) -> Any:
-            node = types.Constant(data) + np.uint8(0)
+            node = source([data], None)
             return linear(node.gpu() if gpu else node, slope=1.75, offset=-3, dtype=types.INT16)
 
         same(on_gpu(lambda d=define: d(True), batch_size=1), run(lambda d=define: d(False), batch_size=1))
@@ -188,10 +181,40 @@ extern "C" PENSTOCK_EXPORT const penstock_library* penstock_operators(void) {
 )
 def test_source_that_does_not_compile(functor: str, reason: str, tmp_path: Path, registered: None) -> None:
     plugin_manager.load_library(broken_library(tmp_path, functor))
-    (found,) = run(lambda: any_fn.broken(np.float32(2)), batch_size=1)
+    (found,) = run(lambda: any_fn.broken(source([np.float32(2)], None)), batch_size=1)
     assert found == 2
     with pytest.raises(errors.DeviceError, match=f"broken: .*\n(.*\n)*.*{reason}"):
-        on_gpu(lambda: any_fn.broken((types.Constant(np.float32(2)) + 1).gpu()), batch_size=1)
+        on_gpu(lambda: any_fn.broken(source([np.float32(2)], None).gpu()), batch_size=1)
+
+
+def test_nvrtc_takes_the_kernels(linear: Any, photographs: Path) -> None:
+    """NVIDIA's own compiler, for a GPU that need not be here."""
+    path = libraries.packaged("nvrtc")
+    if path is None:
+        pytest.skip("needs NVIDIA's compiler: pip install penstock[test]")
+
+    def define() -> list[Any]:
+        files, _ = fn.readers.file(file_root=str(photographs))
+        images = fn.decoders.image(files, device="mixed", output_type=types.RGB)
+        rows = source([np.zeros((7, 3), np.uint8)] * 2, None).gpu()
+        planes = source([np.zeros((3, 7, 9), np.int16)] * 2, "CHW").gpu()
+        resized = fn.resize(source([np.zeros((8, 9, 3), np.uint8)] * 2).gpu(), size=60)
+        return [
+            normalized(any_fn.sepia(images)),
+            any_fn.sepia(rows),
+            linear(fn.flip(linear(planes, slope=2.0))),
+            linear(source([np.float16(1)] * 2, None).gpu(), dtype=types.UINT8),
+            normalized(linear(any_fn.sepia(resized))),
+        ]
+
+    pipe = made(define, batch_size=2, device_id=0)
+    pipe.run()
+    sources = [text for text in pipe._prepared().kernels(lambda: None) if "penstock_custom" in text]
+    kinds = ("PS_DECODED_KERNEL", "PS_ELEMENT_KERNEL", "PS_ROW_KERNEL", "PS_TILE_KERNEL")
+    assert all(any(kind in text for text in sources) for kind in kinds)
+    compiler = kernels.Nvrtc(path)
+    for text in sources:
+        assert compiler.compile(text, 90)
 
 
 GENERAL = r"""
@@ -285,8 +308,8 @@ def test_a_batch_on_a_gpu(repeat: Any) -> None:
 
 def test_an_input_on_the_cpu(repeat: Any) -> None:
     data = np.arange(4, dtype=np.float32)
-    (found,) = on_gpu(lambda: repeat((types.Constant(data) + 1).gpu(), np.int64(3)), batch_size=1)
-    np.testing.assert_array_equal(found, np.tile(data + 1, (3, 1)))
+    (found,) = on_gpu(lambda: repeat(source([data], None).gpu(), source([np.int64(3)], None)), batch_size=1)
+    np.testing.assert_array_equal(found, np.tile(data, (3, 1)))
 
 
 @pytest.mark.parametrize(

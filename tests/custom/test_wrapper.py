@@ -220,14 +220,14 @@ def test_what_a_constructor_refuses(tests: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float16, np.float64, np.bool_])
 def test_shapes_that_depend_on_data(tests: Any, dtype: Any) -> None:
     data = np.arange(10).astype(dtype)
-    first, rest = one(lambda: tests.cut(data, fed(np.int64(3))))
+    first, rest = one(lambda: tests.cut(fed(data), fed(np.int64(3))))
     assert (first.dtype, rest.dtype) == (dtype, dtype)
     np.testing.assert_array_equal(np.concatenate([first, rest]), data)
     assert first.shape == (3,)
-    (output, _) = made(lambda: tests.cut(data, fed(np.int64(0))), batch_size=1).run()
+    (output, _) = made(lambda: tests.cut(fed(data), fed(np.int64(0))), batch_size=1).run()
     assert output.layout() == "X"
     with pytest.raises(errors.InputError, match=r"tests\.cut: there are not so many elements"):
-        one(lambda: tests.cut(data, fed(np.int64(11))))
+        one(lambda: tests.cut(fed(data), fed(np.int64(11))))
 
 
 def test_elements_of_another_type(tests: Any) -> None:

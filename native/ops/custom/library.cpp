@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <deque>
@@ -34,20 +35,29 @@ Kept& kept() {
 
 [[noreturn]] void refuse(const std::string& problem) { fail(ErrorKind::argument, problem); }
 
+// How large the structs have been at first, which is what a library must have at least. Members that come behind that are
+// optional.
+template <class T> inline constexpr uint32_t kFirstSize = 0;
+template <> inline constexpr uint32_t kFirstSize<penstock_value> = 48;
+template <> inline constexpr uint32_t kFirstSize<penstock_argument> = 40;
+template <> inline constexpr uint32_t kFirstSize<penstock_operator> = 144;
+template <> inline constexpr uint32_t kFirstSize<penstock_library> = 24;
+
 // The struct as this library knows it: what it has more than the giver's is 0, and what it lacks must be 0.
 template <class T> T whole(const T* given, const std::string& name) {
+  static_assert(kFirstSize<T> && kFirstSize<T> <= sizeof(T));
   if (!given) refuse(name + " is null");
   uint32_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  if (size < sizeof(T))                              // all members are of version 1; newer ones will be optional
-    refuse(name + " says that it has " + std::to_string(size) + " bytes, expected " + std::to_string(sizeof(T)) +
+  if (size < kFirstSize<T>)
+    refuse(name + " says that it has " + std::to_string(size) + " bytes, expected " + std::to_string(kFirstSize<T>) +
            " or more: its first member must be its sizeof");
   if (size > 1 << 16) refuse(name + " says that it has " + std::to_string(size) + " bytes");
   const auto* bytes = reinterpret_cast<const uint8_t*>(given);
   for (uint32_t i = sizeof(T); i < size; i++)
     if (bytes[i]) refuse(name + " uses what a newer Penstock has: this one is too old for the library");
-  T copy;
-  std::memcpy(&copy, given, sizeof copy);
+  T copy{};
+  std::memcpy(static_cast<void*>(&copy), given, std::min<size_t>(size, sizeof copy));
   return copy;
 }
 
@@ -169,7 +179,7 @@ Table checked(const penstock_library& given) {
     refuse("it was compiled for version " + std::to_string(given.abi) +
            " of operator.h, and this Penstock knows version " + std::to_string(PENSTOCK_OPERATOR_ABI) +
            ": compile it again");
-  if (given.size < sizeof given) refuse("its table says that it has " + std::to_string(given.size) + " bytes");
+  if (given.size < kFirstSize<penstock_library>) refuse("its table says that it has " + std::to_string(given.size) + " bytes");
   if (given.num_operators < 1 || given.num_operators > 4096 || !given.operators)
     refuse("its table has " + std::to_string(given.num_operators) + " operators");
   Table table;
