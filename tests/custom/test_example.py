@@ -87,6 +87,26 @@ def test_fused_as_numpy_has_it(example: Path) -> None:
     np.testing.assert_allclose(np.stack(run(training)), np.stack(by_numpy), rtol=1e-5, atol=1e-5)
 
 
+def test_from_files_to_a_batch(example: Path, photographs: Path) -> None:
+    """With decoding, several batches and threads, and a strength that is drawn."""
+
+    def define() -> list[DataNode]:
+        files, _ = fn.readers.file(file_root=str(photographs), random_shuffle=True)
+        strength = fn.random.uniform(range=[0.0, 1.0], seed=3)
+        images = fn.decoders.image(files, device="cpu")
+        small = fn.resize(images, resize_x=60, resize_y=50)
+        again = fn.resize(fn.decoders.image(files, device="cpu"), resize_x=60, resize_y=50)
+        return [small, strength, any_fn.sepia(again, strength=strength)]
+
+    pipe = made(define, batch_size=4, num_threads=3)
+    pipe.build()
+    assert "in one pass over rows: decoders.image → resize → sepia" in pipe.explain()
+    for _ in range(5):
+        small, strength, found = (output.as_array() for output in pipe.run())
+        for a, s, b in zip(small, strength, found, strict=True):
+            np.testing.assert_array_equal(toned(a, s), b)
+
+
 def test_fused_is_unfused(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fused = run(training)
     monkeypatch.setenv("PENSTOCK_FUSE", "0")
