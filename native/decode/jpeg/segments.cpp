@@ -1,9 +1,9 @@
 #include "decode/jpeg/segments.h"
 
-#include <immintrin.h>
-
 #include <bit>
 #include <cstring>
+
+#include "core/simd.h"
 
 namespace ps::jpeg {
 namespace {
