@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 10
+#define PS_ABI_VERSION 11
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -151,6 +151,13 @@ typedef struct {
 } ps_codec;
 /* Writes up to `n` of the formats that can be decoded; how many there are. */
 PS_API int ps_decode_codecs(ps_codec* codecs, int n);
+
+/* Operators of others' libraries (include/penstock/operator.h). Loads one, for as long as the process lives, and writes
+ * where its operators are, checked and completed; how many there are. */
+PS_API int ps_library_load(const char* path, int global_symbols,
+                           const struct penstock_operator* const** operators); /* waits */
+/* So that nodes can be made of one of them, by this name. */
+PS_API int ps_library_add(const struct penstock_operator*, const char* kernel);
 
 /* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
  * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is

@@ -6,6 +6,7 @@ The API is that of NVIDIA DALI: `pipeline_def`, `fn`, `types`, and the iterators
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from penstock import errors, types
@@ -15,7 +16,7 @@ from penstock.graph.slicing import newaxis
 from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, tensors
+    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors
     from penstock.insight.profile import profile
 
 __all__ = [
@@ -28,18 +29,25 @@ __all__ = [
     "data_node",
     "errors",
     "fn",
+    "get_include",
     "math",
     "newaxis",
     "ops",
     "pipeline_def",
     "plugin",
+    "plugin_manager",
     "profile",
     "tensors",
     "types",
 ]
 
 # Each costs time at import that not every user needs.
-_LAZY = ("backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "tensors")
+_LAZY = ("backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "tensors")
+
+
+def get_include() -> str:
+    """The folder of the headers for operators of one's own: ``#include <penstock/operator.hpp>``."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     index.add_argument("--output", metavar="FILE", help="the index; default: penstock.jpegindex in the one folder")
     index.set_defaults(run=_index)
+    include = commands.add_parser("include", help="where the headers for operators of one's own are")
+    include.set_defaults(run=_include)
     options = parser.parse_args(arguments)
     return int(options.run(options))
 
@@ -44,6 +46,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
     found = examine()
     print(as_json(found) if options.json else as_text(found))
+    return 0
+
+
+def _include(_: argparse.Namespace) -> int:
+    import penstock
+
+    print(penstock.get_include())
     return 0
 
 

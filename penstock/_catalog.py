@@ -7,14 +7,14 @@ import inspect
 import pkgutil
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock._suggest import suggestion
-from penstock.errors import UnknownOperatorError
+from penstock.errors import PluginError, UnknownOperatorError
 from penstock.op import Op, registry
 
 # Folders whose modules declare operators, one each.
@@ -39,6 +39,41 @@ def class_name(name: str) -> str:
     return ".".join([*folders, "".join(part[:1].upper() + part[1:] for part in last.split("_"))])
 
 
+class _Filled(NamedTuple):
+    """A module whose names are those of operators."""
+
+    scope: dict[str, Any]
+    module: str
+    make: Callable[[type[Op], str], Any]
+    rename: Callable[[str], str]
+
+    def put(self, schema: type[Op], name: str) -> None:
+        *folders, last = name.split(".")
+        target, path = self.scope, self.module
+        for folder in folders:
+            path = f"{path}.{folder}"
+            if path not in sys.modules:
+                sys.modules[path] = target[folder] = ModuleType(path, f"Operators of the group {folder!r}.")
+                vars(target[folder])["__getattr__"] = _missing(path, folder, self.rename)
+            target = vars(target[folder])
+        target[self.rename(last)] = self.make(schema, name)
+
+    def taken(self, name: str) -> bool:
+        """Whether there is something of that name, or one of its groups is none."""
+        *folders, last = name.split(".")
+        scope = self.scope
+        for folder in folders:
+            if folder not in scope:
+                return False
+            if not isinstance(scope[folder], ModuleType):
+                return True
+            scope = vars(scope[folder])
+        return self.rename(last) in scope
+
+
+_filled: list[_Filled] = []
+
+
 def fill(
     scope: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
 ) -> None:
@@ -48,18 +83,29 @@ def fill(
     """
     load()
     scope["__getattr__"] = _missing(module, "", rename)
+    filled = _Filled(scope, module, make, rename)
     for name, schema in registry.ops.items():
-        if name.startswith("_"):
-            continue
-        *folders, last = name.split(".")
-        target, path = scope, module
-        for folder in folders:
-            path = f"{path}.{folder}"
-            if path not in sys.modules:
-                sys.modules[path] = target[folder] = ModuleType(path, f"Operators of the group {folder!r}.")
-                vars(target[folder])["__getattr__"] = _missing(path, folder, rename)
-            target = vars(target[folder])
-        target[rename(last)] = make(schema, name)
+        if not name.startswith("_"):
+            filled.put(schema, name)
+    _filled.append(filled)
+
+
+def check_free(name: str, others: Sequence[str]) -> None:
+    """PluginError unless an operator may have this name, beside all that there are and the ``others``."""
+    for known in (*registry.ops, *others):
+        if name == known or known.startswith(f"{name}.") or name.startswith(f"{known}."):
+            library = registry.ops[known].library if known in registry.ops else None
+            of = f", of {library}" if library else ""
+            raise PluginError(f"there cannot be an operator {name!r}: there is one {known!r}{of}")
+    for filled in _filled:
+        if filled.taken(name):
+            raise PluginError(f"there cannot be an operator {name!r}: {filled.module} has something of that name")
+
+
+def put(schema: type[Op]) -> None:
+    """Puts an operator into the modules that are filled by now."""
+    for filled in _filled:
+        filled.put(schema, schema.name)
 
 
 def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[[str], Any]:

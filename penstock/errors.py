@@ -18,6 +18,7 @@ PenstockError
 │   ├── DecodeError                   a file is no picture, or a broken one
 │   └── OutOfMemoryError (MemoryError)
 ├── NativeLibraryError (ImportError)  the native library is missing or does not run here
+│   └── PluginError (RuntimeError)    a library of operators of one's own cannot be loaded
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
 └── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
@@ -129,6 +130,10 @@ class OutOfMemoryError(OperatorError, MemoryError):
 
 class NativeLibraryError(PenstockError, ImportError):
     """The native library is missing, or does not run on this processor."""
+
+
+class PluginError(NativeLibraryError, RuntimeError):
+    """A library of operators of one's own cannot be loaded, or its operators cannot be taken."""
 
 
 class TensorError(PenstockError, RuntimeError, ValueError):

@@ -128,6 +128,7 @@ class Op:
     num_inputs: ClassVar[tuple[int, int]] = (1, 1)  # least and most
     early: ClassVar[bool] = False  # computed while shapes are found: what reads files
     setup_reads: ClassVar[tuple[int, ...]] = ()  # inputs whose values (not only shapes) decide the output's shape
+    library: ClassVar[str | None] = None  # of custom operators: the name of the file that they come from
     alias: ClassVar[bool] = False  # the output is the input's memory under another shape
     batchwise: bool = False  # looks at all samples of its inputs
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait

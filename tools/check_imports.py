@@ -35,6 +35,7 @@ windows
 feed
 decode
 augment
+custom
 _catalog
 optimize
 run
@@ -46,11 +47,13 @@ backend
 backend_impl
 data_node
 plugin
+plugin_manager
 insight
 __init__
 __main__
 """
 NATIVE = """
+include
 device
 core
 rows

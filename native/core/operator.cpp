@@ -2,21 +2,37 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
+#include "core/add_operator.h"
 #include "core/half.h"
 
 namespace ps {
 namespace {
 
 struct Registered {
-  Factory make;
+  Maker make;
   Count inputs, outputs;
 };
 
-std::map<std::string, Registered, std::less<>>& registry() {
-  static std::map<std::string, Registered, std::less<>> all;
-  return all;
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Registered, std::less<>> all;
+};
+
+Registry& registry() {
+  static Registry one;
+  return one;
+}
+
+Registered find(std::string_view name) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  auto it = r.all.find(name);
+  if (it == r.all.end()) fail(ErrorKind::internal, "no kernel is named '" + std::string(name) + "'");
+  return it->second;
 }
 
 // A float as a whole number: its fraction is cut off.
@@ -103,15 +119,21 @@ std::string Spec::string(std::string_view name, std::string fallback) const {
 }
 
 bool add_operator(const char* name, Factory make, Count inputs, Count outputs) {
-  return registry().emplace(name, Registered{make, inputs, outputs}).second;
+  put_operator(name, make, inputs, outputs);
+  return true;
+}
+
+void put_operator(const std::string& name, Maker make, Count inputs, Count outputs) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.all.insert_or_assign(name, Registered{std::move(make), inputs, outputs});
 }
 
 std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec) {
-  auto it = registry().find(name);
-  if (it == registry().end()) fail(ErrorKind::internal, "no kernel is named '" + std::string(name) + "'");
-  check_count("inputs", spec.num_inputs, it->second.inputs);
-  check_count("outputs", spec.num_outputs, it->second.outputs);
-  return it->second.make(spec);
+  const Registered found = find(name);
+  check_count("inputs", spec.num_inputs, found.inputs);
+  check_count("outputs", spec.num_outputs, found.outputs);
+  return found.make(spec);
 }
 
 }  // namespace ps

@@ -26,6 +26,7 @@ Make = Callable[[type[Op], Sequence[DataNode], Mapping[str, Any]], Sequence[Data
 _MADE_BY: dict[type[Op], Make] = {expression.Arithmetic: expression.again, slicing.Subscript: slicing.again}
 
 _ENTRY = frozenset(["operator", "name", "device", "preserve", "inputs", "nodes", "arguments", "location"])
+_LIBRARY = frozenset(["library"])  # of custom operators alone
 _ARRAY = frozenset(["dtype", "shape", "data"])
 _DTYPES = {np.dtype(t).str: np.dtype(t) for t in NUMPY_TYPES.values()}
 _DEEPEST = 16  # lists in lists
@@ -60,12 +61,10 @@ def from_json(operators: Field, outputs: Field, make: Make) -> list[DataNode]:
         return nodes[output.whole(0, len(nodes) - 1)]
 
     for entry in operators.items():
-        fields = entry.fields_of(_ENTRY)
+        fields = entry.fields_of(_ENTRY, _LIBRARY)
         cls = registry.ops.get(fields["operator"].text())
         if cls is None:
-            raise ArgumentError(
-                f"{entry.what}: {entry.path} is an operator {fields['operator'].text()!r}, which is not known here"
-            )
+            raise _unknown(entry, fields)
         inputs = [data(reference) for reference in fields["inputs"].items()]
         given: dict[str, Any] = {name: data(field) for name, field in fields["nodes"].fields().items()}
         for name, field in fields["arguments"].fields().items():
@@ -89,6 +88,17 @@ def from_json(operators: Field, outputs: Field, make: Make) -> list[DataNode]:
     return [data(reference) for reference in outputs.items()]
 
 
+def _unknown(entry: Field, fields: dict[str, Field]) -> ArgumentError:
+    name = fields["operator"].text()
+    what = f"{entry.what}: {entry.path} is an operator {name!r}"
+    if "library" not in fields:
+        return ArgumentError(f"{what}, which is not known here")
+    return ArgumentError(
+        f"{what} of the library {fields['library'].text()!r}, which is not loaded: load it by "
+        "penstock.plugin_manager.load_library() before"
+    )
+
+
 def _location(field: Field) -> Location | None:
     """Of the user's line as the text has it: no file that a text names is opened."""
     if field.value is None:
@@ -99,7 +109,9 @@ def _location(field: Field) -> Location | None:
 
 def _node(node: OpNode, places: dict[int, int]) -> Json:
     where = node.location
+    library = {"library": node.op.library} if node.op.library else {}
     return {
+        **library,
         "operator": type(node.op).name,
         "name": node.name,
         "device": node.device,

@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 10
+ABI_VERSION = 11
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -123,6 +123,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_check_image_codec": (c.c_int, []),
     "ps_gpu_set_compiler": (None, [Compiler]),
+    "ps_library_load": (c.c_int, [c.c_char_p, c.c_int, c.c_void_p]),
     "ps_executor_close": (c.c_int, [c.c_void_p]),
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
@@ -179,6 +180,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_decode_codecs": (c.c_int, [c.POINTER(Codec), c.c_int]),
+    "ps_library_add": (c.c_int, [c.c_void_p, c.c_char_p]),
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),

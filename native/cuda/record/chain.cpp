@@ -115,14 +115,14 @@ bool Recorder::chain(const Stages& stages, const AllContexts& contexts, DecodedI
 
   const auto one_to_one = [](const StageOperator* s) { return s->one_to_one(); };
   const bool rows = std::all_of(stages.begin(), stages.end(), one_to_one);
-  std::string includes;
-  std::string types;
+  std::string includes, texts, types;
   std::vector<Functor> functors;
   size_t stride = padded(sizeof(device::PictureJob));
   for (size_t k = 0; k <= last; k++) {
     functors.push_back(stages[k]->stage(contexts[k][0]));
     const std::string include = "#include \"" + functors[k].header + "\"\n";
     if (includes.find(include) == std::string::npos) includes += include;
+    if (texts.find(functors[k].text) == std::string::npos) texts += functors[k].text;
     stride += padded(functors[k].bytes);
   }
   std::vector<int> steps(count), staged(count);
@@ -153,6 +153,7 @@ bool Recorder::chain(const Stages& stages, const AllContexts& contexts, DecodedI
     }
     if (!planes) return false;
   }
+  includes += texts;
   const std::string header = rows ? "rows" : shared ? "tiles" : "picture";
   const std::string kernel = rows ? "PS_ROW_KERNEL" : shared ? "PS_TILE_KERNEL" : "PS_PICTURE_KERNEL";
   const std::string to_type = cpp_type(contexts[last][0].out(0).dtype);

@@ -30,6 +30,7 @@ struct Functor {
   std::string header;                  // it is in, such as "device/boxes/bb_flip.h"
   size_t bytes = 0, align = 8;         // its size
   std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
+  std::string text = {};               // source that stands behind what is included: of types that no header has
 };
 // PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand: of
 // all instantiations the fields must be the same; cpp_type() gives the arguments.

@@ -67,8 +67,8 @@ void Recorder::elements(const Functor& functor, const std::function<int64_t(cons
     std::memcpy(jobs.data() + stride * i, &count, sizeof count);
     blocks[i] = int((count + per_block - 1) / per_block);
   }
-  launch("#include \"device/tensor/elements.h\"\n#include \"" + functor.header + "\"\nPS_ELEMENT_KERNEL(" +
-             functor.type + ")\n",
+  launch("#include \"device/tensor/elements.h\"\n#include \"" + functor.header + "\"\n" + functor.text +
+             "PS_ELEMENT_KERNEL(" + functor.type + ")\n",
          blocks, jobs, stride, device::kElementThreads);
 }
 

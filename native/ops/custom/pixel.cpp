@@ -1,0 +1,173 @@
+// Operators of others' libraries that change each pixel by itself: as built-in ones, they are stages of row pipelines
+// and of the GPU's chains. The library's function sees rows of floats.
+
+#include <cstring>
+
+#include "ops/color/pixels.h"
+#include "ops/custom/instance.h"
+#include "ops/custom/operators.h"
+
+namespace ps::custom {
+namespace {
+
+using Row = void (*)(const void* params, const float* from, float* to, int64_t n);
+using Loop = void (*)(Row row, const void* params, const void* from, void* to, size_t n, size_t width);
+
+// n pixels of `width` elements, so many at a time that their floats stay in the first cache.
+template <class In, class Out>
+void loop_of(Row row, const void* params, const void* from, void* to, size_t n, size_t width) {
+  constexpr bool same_in = std::is_same_v<In, float>, same_out = std::is_same_v<Out, float>;
+  constexpr size_t kFloats = 1024;
+  const auto* in = static_cast<const In*>(from);
+  auto* out = static_cast<Out*>(to);
+  if constexpr (same_in && same_out) {
+    if (n) row(params, in, out, int64_t(n));
+    return;
+  }
+  alignas(64) float source[same_in ? 1 : kFloats];
+  alignas(64) float target[same_out ? 1 : kFloats];
+  for (size_t block = kFloats / width; n; n -= block) {
+    block = std::min(block, n);
+    const float* values = nullptr;
+    float* results = nullptr;
+    if constexpr (same_in) values = in;
+    else convert_n(in, source, block * width), values = source;
+    if constexpr (same_out) results = out;
+    else results = target;
+    row(params, values, results, int64_t(block));
+    if constexpr (!same_out) convert_n(static_cast<const float*>(target), out, block * width);
+    in += block * width;
+    out += block * width;
+  }
+}
+
+Loop loop(DType in, DType out) {
+  return visit_pixel(in, "the input", [&](auto from) {
+    return visit_pixel(out, "the output", [](auto to) -> Loop {
+      return loop_of<typename decltype(from)::type, typename decltype(to)::type>;
+    });
+  });
+}
+
+class Pixel : public RowOperator, public StageOperator {
+ public:
+  Pixel(const penstock_operator& op, const Spec& spec) : instance_(op, spec) {}
+
+  size_t params_size() const override { return instance_.op.params_bytes; }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+
+  void setup(const Context& c) const override {
+    const Tensor& in = c.in(0);
+    const int last = in.shape.ndim - 1, channels = instance_.op.channels;
+    if (channels && (last < 0 || in.shape[last] != channels ||
+                     (!in.layout.empty() && in.layout.find('C') != last)))
+      fail(ErrorKind::layout, "expected " + std::to_string(channels) + " channels as the last axis, got the layout '" +
+                                  in.layout.axes + "' and the shape " + to_string(in.shape));
+    visit_pixel(in.dtype, "the input", [](auto) {});
+    Tensor& out = c.out(0);
+    out.dtype = in.dtype;
+    out.shape = in.shape;
+    out.layout = in.layout;
+    instance_.setup(c);
+    if (!(out.shape == in.shape && out.layout == in.layout))
+      fail(ErrorKind::internal, "its setup() gives the output another shape or layout than the input has: of pixels it "
+                                "may change the type alone");
+    visit_pixel(out.dtype, "the output", [](auto) {});
+  }
+
+  void run(const Context& c) const override {
+    const Tensor &in = c.in(0), &out = c.out(0);
+    const size_t pixels = size_t(in.shape.volume()) / width();
+    loop(in.dtype, out.dtype)(instance_.op.row, c.params, in.data, out.data, pixels, width());
+  }
+
+  bool fits_rows(const Context& c) const override {
+    const Shape& s = c.in(0).shape;
+    return (s.ndim == 3 || (s.ndim == 2 && !instance_.op.channels)) && s.volume() > 0;
+  }
+
+  RowStage* begin(const Context& c) const override {
+    Stage& stage = c.st<Worker>().stage;
+    stage.in = format(c.in(0));
+    stage.out = format(c.out(0));
+    stage.row = instance_.op.row;
+    stage.params = c.params;
+    stage.width = width();
+    stage.loop = loop(stage.in.dtype, stage.out.dtype);
+    return &stage;
+  }
+
+  bool fits_stage(const Context&) const override { return true; }
+  bool one_to_one() const override { return true; }
+  Functor stage(const Context& c) const override { return functor(stage_type(c.out(0).dtype), params_size()); }
+  void fill_stage(const Context& c, void* functor) const override { std::memcpy(functor, c.params, params_size()); }
+
+  void record_alone(gpu::Recorder& r) const override {
+    if (!r.size()) return;
+    // As device::Pixels has it: two pointers, and then the functor, which no struct here tells of.
+    constexpr size_t head = 2 * sizeof(void*);
+    static_assert(head % kMostAlign == 0);
+    const size_t align = std::max<size_t>(alignof(void*), instance_.op.params_align);
+    const size_t bytes = (head + params_size() + align - 1) / align * align;
+    const DType in = r[0].in(0).dtype, out = r[0].out(0).dtype;
+    Functor job = functor("ps::device::Pixels<" + gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " +
+                              std::to_string(width()) + ", " + stage_type(out) + ">", bytes);
+    job.align = align;
+    r.elements(job, [&](const Context& c, void* to) {
+      const void* pointers[] = {c.in(0).data, c.out(0).data};
+      std::memcpy(to, pointers, sizeof pointers);
+      std::memcpy(static_cast<uint8_t*>(to) + head, c.params, params_size());
+      return c.in(0).shape.volume() / int64_t(width());
+    });
+  }
+
+ private:
+  static constexpr size_t kMostAlign = 16;
+
+  struct Stage : MapStage {
+    Row row = nullptr;
+    Loop loop = nullptr;
+    const void* params = nullptr;
+    size_t width = 1;
+    void map(const void* from, void* to, size_t pixels) override {
+      loop(row, params, from, to, pixels * size_t(out.channels) / width, width);
+    }
+  };
+  struct Worker : SampleView {
+    Stage stage;
+  };
+
+  size_t width() const { return instance_.op.channels ? size_t(instance_.op.channels) : 1; }
+
+  // Names of several libraries stay apart: "mine.sepia" is in penstock_custom::op_mine::op_sepia.
+  std::string space() const {
+    std::string name = "penstock_custom::op_";
+    for (const char* p = instance_.op.name; *p; p++) name += *p == '.' ? "::op_" : std::string(1, *p);
+    return name;
+  }
+
+  std::string stage_type(DType out) const {
+    const int n = instance_.op.channels;
+    return (n ? "ps::device::CustomPixel<" : "ps::device::CustomElement<") + gpu::cpp_type(out) + ", " +
+           (n ? std::to_string(n) + ", " : "") + space() + "::" + instance_.op.device_type + ">";
+  }
+
+  Functor functor(const std::string& type, size_t bytes) const {
+    const penstock_operator& op = instance_.op;
+    Functor f{type, "device/custom/pixel.h", bytes, op.params_align};
+    f.text = "namespace " + space() + " {\n" + op.device_source + "\nstatic_assert(sizeof(" + op.device_type +
+             ") == " + std::to_string(op.params_bytes) + " && alignof(" + op.device_type +
+             ") == " + std::to_string(op.params_align) + ", \"the struct is not that of the host\");\n}\n";
+    return f;
+  }
+
+  Instance instance_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> make_pixel(const penstock_operator& op, const Spec& spec) {
+  return std::make_unique<Pixel>(op, spec);
+}
+
+}  // namespace ps::custom
