@@ -53,6 +53,7 @@ __main__
 NATIVE = """
 device
 core
+read
 rows
 decode
 cuda.driver
