@@ -17,7 +17,7 @@ template <class T> PS_FN T& held_in(unsigned char* shared) {
   asm("" : "+r"(address));
   return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
-PS_FN uint32_t take_number(uint32_t* next) { return atomicAdd(next, 1u); }   // others may take one at the same time
+PS_FN uint32_t fetch_increment(uint32_t* next) { return atomicAdd(next, 1u); }   // atomic
 // Nothing waits for the word before it is used: without a branch, and into the very register. From memory of any kind.
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.u32 %0, [%2]; }"
@@ -35,7 +35,7 @@ template <class T> PS_FN T& held_in(unsigned char* shared) { return *reinterpret
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   if (wanted) word = *from;
 }
-PS_FN uint32_t take_number(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
+PS_FN uint32_t fetch_increment(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
 #endif
 #endif
 
