@@ -1,7 +1,7 @@
 // Runs the kernels that decode JPEG (penstock/device/jpeg/) on the host, a block by one thread or by several
 // at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
-// values, planes; pixels against libjpeg, and chains that read planes against those that read pixels. Mutated files
-// must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
+// values, planes; pixels against libjpeg, and fused kernels that read planes against those that read pixels. Mutated
+// files must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
 //
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
@@ -25,7 +25,7 @@
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/segments.h"
-#include "jpeg_chain_check.h"
+#include "jpeg_fused_check.h"
 #include "jpeg_files.h"
 
 namespace {
@@ -111,7 +111,7 @@ class Run {
 
   // Whether the last block leaves what is behind so many bytes of shared memory as it was.
   static constexpr int kShared = 128 * 1024;
-  bool chain(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
+  bool run_fused(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
     run(kernel, blocks, job);
     return std::all_of(shared_ + bytes, shared_ + kShared, [](unsigned char byte) { return byte == 0xA5; });
   }
@@ -354,7 +354,7 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
     expect(run.converts(), "conversion", name);
-    if (!run.plan.direct) expect(check_chains(run), "chains", name + ", window " + std::to_string(i));
+    if (!run.plan.direct) expect(check_fused(run), "fused kernels", name + ", window " + std::to_string(i));
   }
 }
 
