@@ -1,4 +1,4 @@
-// Numbers of 16 bits, without CUDA's headers.
+// Half-precision floats, without CUDA's headers.
 #pragma once
 
 #include "device/base/base.h"
