@@ -22,14 +22,14 @@ from bench.photos import SETS, describe, index_of, photos
 from penstock import fn, pipeline_def
 
 # In the order in which they run (native/cuda/decode/jpeg/jpeg.cpp).
-FOUND, INDEXED = ("synchronize", "join", "settle"), ("enter",)  # where the parts of scans begin
+FOUND, INDEXED = ("synchronize", "join", "resolve"), ("seed",)  # where subsequences begin
 PLANES, DIRECT = ("transform", "pixels"), ("direct",)  # DIRECT: of all photographs no chroma is coarser
 
 
 def kernels(photographs: str, indexed: bool) -> tuple[str, ...]:
     entries = INDEXED if indexed else FOUND
     samples = DIRECT if photographs == "444" else PLANES
-    return ("tables", "count", "unstuff", *entries, "list", "dc", *samples)
+    return ("tables", "count", "unstuff", *entries, "coefficients", "dc", *samples)
 
 
 @pipeline_def(device_id=0, seed=1)

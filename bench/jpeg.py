@@ -127,9 +127,8 @@ class Bench:
                 megabytes = batch * moved.get(kernel, 0) / 1e6
                 of_bytes = [f"{megabytes:.0f}", f"{megabytes / copies * 1e12:.0f}"] if megabytes else ["-", "-"]
                 floor = symbols * INSTRUCTIONS / found["lanes"] * 1e6
-                rows.append(
-                    [kernel, f"{spent:.0f}", *of_bytes, f"{floor:.0f}" if kernel in ("synchronize", "list") else "-"]
-                )
+                of_symbols = f"{floor:.0f}" if kernel in ("synchronize", "coefficients") else "-"
+                rows.append([kernel, f"{spent:.0f}", *of_bytes, of_symbols])
             rows.append(["all", f"{sum(found['kernels'].values()):.0f}", "", "", ""])
             yield from table(["kernel", "us", "MB", "floor us: bytes", "floor us: symbols"], rows)
 
@@ -141,7 +140,7 @@ def kernel_bytes(work: Work) -> dict[str, float]:
         "count": work.bytes,
         "unstuff": 2 * work.bytes,
         "synchronize": work.bytes,
-        "list": work.bytes + words + dc,
+        "coefficients": work.bytes + words + dc,
         "dc": 2 * dc,
         "transform": words + dc + samples,
         "pixels": samples + 3 * work.pixels,

@@ -23,6 +23,7 @@ typedef struct ps_batch ps_batch;
 typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
 typedef struct ps_jpeg_index ps_jpeg_index;
+typedef struct ps_archive ps_archive;
 
 typedef struct {
   void* data;
@@ -54,6 +55,7 @@ PS_API int ps_arg_integers(ps_plan*, const char* name, const int64_t*, int n);
 PS_API int ps_arg_numbers(ps_plan*, const char* name, const double*, int n);
 PS_API int ps_arg_strings(ps_plan*, const char* name, const char* const*, int n);
 PS_API int ps_arg_bytes(ps_plan*, const char* name, const char*, int64_t n); /* one string, of any bytes */
+PS_API int ps_arg_table(ps_plan*, const char* name, const ps_tensor*); /* an array, copied once */
 PS_API int ps_arg_value(ps_plan*, const char* name, int value);
 /* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory, 16 looks at all samples of its
  * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too. Returns
@@ -139,6 +141,26 @@ PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sourc
  * where a codec's library lies ("libtiff"), for where the system has none. */
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
+
+/* A file in memory, which readers find by this name, "memory://...". Its bytes are copied; null: there is none any more. */
+PS_API int ps_memory_file(const char* name, const void* data, int64_t bytes);
+
+/* The files of a tar archive of WebDataset's, in order: by its own headers, or by an index that wds2idx has made of it (then
+ * `path` is the index's). Which sample each is of, from 0, and which extension it has, by number; names and extensions each
+ * end with a zero. All lives as long as the archive. Null: it failed. */
+typedef struct {
+  int64_t files, samples;
+  const int64_t* offsets;
+  const int64_t* bytes;
+  const int64_t* sample;
+  const int32_t* extension;
+  const char* names;
+  int64_t names_bytes;
+  const char* extensions;
+  int64_t extensions_bytes;
+} ps_members;
+PS_API ps_archive* ps_archive_read(const char* path, int is_index, ps_members*); /* waits */
+PS_API void ps_archive_destroy(ps_archive*);
 
 /* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it ("" where
  * none is needed), and a picture of 8x8 pixels. */

@@ -109,6 +109,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "path": (_path, "a path"),
     "layout": (_string, "a layout such as 'HWC'"),
     "dtype": (_dtype, "a type such as types.FLOAT"),
+    "dtypes": (_list_of(_dtype), "types such as types.FLOAT, or one of them"),
     "image_type": (lambda v: types.DALIImageType(v), "an image type such as types.RGB"),
     "interp_type": (lambda v: types.DALIInterpType(v), "an interpolation such as types.INTERP_LINEAR"),
     "integers": (_list_of(integer), "a whole number or a list of them"),

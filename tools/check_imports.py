@@ -56,6 +56,7 @@ NATIVE = """
 include
 device
 core
+read
 rows
 decode
 cuda.driver

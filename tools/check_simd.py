@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SIMD = re.compile(r"__(AVX|BMI|F16C|FMA|SSE|ARM_NEON)|immintrin\.h|arm_neon\.h|\bPS_ISA\b")
+SIMD = re.compile(r"__(AVX|BMI|F16C|FMA|SSE|ARM_NEON)|immintrin\.h|arm_neon\.h|core/simd\.h|\bPS_ISA\b")
 
 
 @cache

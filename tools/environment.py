@@ -43,23 +43,28 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def install_packages() -> None:
+def become_root(what: str) -> list[str]:
+    """The words before a command that root must run; where this user may not, says what to run."""
+    if os.geteuid() == 0:
+        return []
+    if not shutil.which("sudo") or subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode:
+        raise StepError(f"this needs root; run:\n  sudo sh -c '{what}'")
+    return ["sudo", "-n"]
+
+
+def install_packages(packages: Sequence[str] = PACKAGES) -> None:
     """Installs the Debian packages that are missing, where this user may; elsewhere says how."""
     if not shutil.which("dpkg-query"):  # another distribution: CMake says what it does not find
         return
     listing = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES], capture_output=True, text=True
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages], capture_output=True, text=True
     ).stdout
     present = {line.split()[0] for line in listing.splitlines() if line.endswith(" installed")}
-    missing = [package for package in PACKAGES if package not in present]
+    missing = [package for package in packages if package not in present]
     if not missing:
         return
-    become_root: list[str] = []
-    if os.geteuid() != 0:
-        become_root = ["sudo", "-n"]
-        if not shutil.which("sudo") or subprocess.run([*become_root, "true"], capture_output=True).returncode:
-            raise StepError("Debian packages are missing; run:\n  sudo apt-get install " + " ".join(missing))
-    apt = [*become_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
+    root = become_root("apt-get install " + " ".join(missing))
+    apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
     with _alone():
         step("Updating the list of Debian packages", [*apt, "update"], BUILD / "apt-update.log")
         install = [*apt, "install", "--no-install-recommends", *missing]

@@ -77,6 +77,9 @@ int ps_arg_strings(ps_plan* p, const char* name, const char* const* v, int n) {
 int ps_arg_bytes(ps_plan* p, const char* name, const char* v, int64_t n) {
   return set_arg(p, name, [&] { return ArgValue{{}, {}, {std::string(v, size_t(n))}, -1}; });
 }
+int ps_arg_table(ps_plan* p, const char* name, const ps_tensor* t) {
+  return set_arg(p, name, [&] { return ArgValue{{}, {}, {}, -1, Table(from_c(*t))}; });
+}
 int ps_arg_value(ps_plan* p, const char* name, int value) {
   return set_arg(p, name, [&] {
     p->args.push_back(value);

@@ -15,7 +15,7 @@ enum class ErrorKind : int {
   device = 9,
   layout = 10,                         // axes that do not fit the operator: an argument as well
   axis = 11,                           // no such axis or element
-  system = 12,                         // a file could not be read, and that is not its fault: another fares no better
+  system = 12,                         // a file could not be read through no fault of its own: others would fail as well
 };
 
 struct Error : std::runtime_error {

@@ -1,6 +1,8 @@
 // IEEE 754 binary16 on the host.
 #pragma once
 
+#include "device/base/half.h"
+
 namespace ps {
-using half = _Float16;
+using half = device::half;
 }

@@ -70,7 +70,7 @@ BufferRef Pool::reuse(size_t capacity, const void* stream) {
     if (!it->second.ready(stream)) continue;
     void* data = it->second.data;
     const size_t size = it->first;
-    // Work of the same stream that is not done yet: whoever takes the block next must still know of it.
+    // Work of the same stream that is not done yet: the fences stay, for the next user of the block.
     std::vector<FenceRef> fences = std::move(it->second.fences);
     unused_.erase(it);
     unused_bytes_ -= size;
@@ -98,7 +98,7 @@ BufferRef Pool::take(size_t bytes, const void* stream) {
   }
 }
 
-// Null: refused, or over the budget. The lock is open while the system is asked.
+// Null: refused, or over the budget. The lock is released while the system is asked.
 void* Pool::from_system(size_t capacity, Lock& lock) {
   if (budget_.bytes && held_ + capacity > budget_.bytes) return nullptr;
   held_ += capacity;
@@ -111,8 +111,8 @@ void* Pool::from_system(size_t capacity, Lock& lock) {
   return data;
 }
 
-// Gives up the block that lies here longest; if work still uses all of them, that one's is waited for. False: none lies
-// here. The lock is open meanwhile.
+// Frees the block that was unused longest; if the GPU still works on all of them, waits for that one's work. False:
+// there is no unused block. The lock is released meanwhile.
 bool Pool::make_room(Lock& lock) {
   const auto older = [](auto& a, auto& b) { return a.second.since < b.second.since; };
   auto chosen = unused_.end();
@@ -191,8 +191,8 @@ void Pool::give_back(void* data, size_t capacity, std::vector<FenceRef> fences) 
   for (auto [p, size] : surplus) allocator_->free(p, size);
 }
 
-// With the lock held. Sizes that no batch asks for any more must not pile up. What was in use at a time lately will be
-// again; beyond that and a quarter, what lay there longest goes.
+// With the lock held. Sizes that no batch asks for any more must not pile up. As much as was in use at a time lately is
+// kept, and a quarter more; beyond that, the blocks that were unused longest are freed.
 void Pool::trim(std::vector<std::pair<void*, size_t>>& surplus) {
   const size_t allowed = std::max(most_now_, most_before_) / 4 * 5;
   while (held_ > allowed && !unused_.empty()) {

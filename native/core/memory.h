@@ -1,4 +1,4 @@
-// Memory that is used again. Host pages once touched stay with the pool, since faulting them in anew costs more than the
+// Memory that is used again. Host pages once touched stay with the pool, since faulting them in costs more than the
 // work on them; memory of a GPU and pinned memory are slow to get, and slower to give back.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Budget {
   std::string variable = "", memory = "memory";   // "PENSTOCK_DEVICE_MEMORY", "memory of GPU 0"
 };
 
-// A block of a pool, given back when the last owner lets go of it.
+// A block of a pool, given back when its last owner is destroyed.
 class Buffer {
  public:
   Buffer(std::shared_ptr<Pool> pool, void* data, size_t capacity);
@@ -61,8 +61,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   Pool(std::unique_ptr<Allocator> allocator, Budget budget);
   ~Pool();
   // At least `bytes`, aligned to 64, with kRowSlack readable bytes behind. For work in `stream`, or for the host.
-  // Where there is no room, what lies unused is given up, and what the GPU still works on is waited for. Throws
-  // Error(memory) if that is not enough: others must let go of some.
+  // Where there is no room, unused blocks are freed, after waiting for the GPU's work on them. Throws Error(memory) if
+  // that is not enough: other owners must free some.
   BufferRef take(size_t bytes, const void* stream = nullptr);
   void preallocate(size_t bytes);         // so that so much more can be taken without the system; throws Error(memory)
   void release_unused();                  // waits for work that still uses it
@@ -74,7 +74,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   friend class Buffer;
   struct Unused {
     void* data;
-    uint64_t since;                    // how many takes there had been when it came back
+    uint64_t since;                    // the count of takes when it came back
     std::vector<FenceRef> fences;
     bool ready(const void* stream) const;
   };

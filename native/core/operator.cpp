@@ -118,6 +118,18 @@ std::string Spec::string(std::string_view name, std::string fallback) const {
   return v && !v->strings.empty() ? v->strings[0] : fallback;
 }
 
+Table Spec::table(std::string_view name) const {
+  const ArgValue* v = find(name);
+  return v ? v->table : Table();
+}
+Table Spec::table(std::string_view name, DType dtype) const {
+  const Table found = table(name);
+  if (found && (found.dtype() != dtype || found.shape().ndim != 1))
+    fail(ErrorKind::type, std::string(name) + ": expected a table of one axis and of " + name_of(dtype) + ", got " +
+         name_of(found.dtype()) + " of the shape " + to_string(found.shape()));
+  return found;
+}
+
 bool add_operator(const char* name, Factory make, Count inputs, Count outputs) {
   put_operator(name, make, inputs, outputs);
   return true;

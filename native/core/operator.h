@@ -14,7 +14,9 @@
 #include "core/memory.h"
 #include "core/philox.h"
 #include "core/rows.h"
+#include "core/table.h"
 #include "core/tensor.h"
+#include "core/texts.h"
 
 namespace ps {
 
@@ -37,6 +39,7 @@ struct Context {
   size_t params_stride = 0;            // bytes from one sample's to the next one's
   Arena* scratch = nullptr;            // free to use until the call returns
   Arena* lasting = nullptr;            // of setup(): memory until the iteration is done
+  Texts* texts = nullptr;              // of setup(): for names of sources that are made up, which live as long as the batch
 
   const Tensor& in(int i) const { return *inputs[i]; }
   Tensor& out(int i) const { return *outputs[i]; }
@@ -56,6 +59,7 @@ struct ArgValue {
   std::vector<int64_t> integers;       // the same numbers, where all are whole (a double loses some of 64 bits)
   std::vector<std::string> strings;
   int input = -1;
+  Table table = {};
 };
 
 // Of any numeric type; errors name the argument that the tensor is.
@@ -128,6 +132,8 @@ class Spec {
   double number(std::string_view name, double fallback = 0) const;
   std::string string(std::string_view name, std::string fallback = "") const;
   DType dtype(std::string_view name, DType fallback) const;   // of a tensor, or none
+  Table table(std::string_view name) const;                   // of any type; or there is none
+  Table table(std::string_view name, DType dtype) const;      // of this type and one axis; or there is none
 };
 
 // How many inputs or outputs a node may have.

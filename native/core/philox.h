@@ -1,4 +1,4 @@
-// Random numbers one after the other: the same (key, sample, epoch) gives the same ones on any thread, device or machine.
+// A sequence of random numbers: the same (key, sample, epoch) gives the same one on any thread, device or machine.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 namespace ps {
 
-// Where NVTX's library may be besides the system's places; counts before the first Range.
+// Where NVTX's library may be besides the system's folders; has an effect before the first Range.
 void set_nvtx_path(std::string path);
 
 class Range {

@@ -1,9 +1,9 @@
 // Row pipelines: how decoding, geometry and pixel operators of one picture run as one pass that stays in cache.
 //
 // A source (a JPEG decoder, or a picture in memory) gives rows from top to bottom to the first stage; each stage
-// gives rows to the next; the last one stores them. Before that, the wish for data runs the other way: each stage
-// is told which window of its output is wanted and answers which window of its input it needs for it, so the
-// source decodes no more than that.
+// gives rows to the next; the last one stores them. Before that, demand runs the other way: each stage gets the
+// window of its output that is wanted and returns the window of its input that it needs for it, so the source
+// decodes no more than that.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +33,16 @@ inline constexpr size_t kRowSlack = 64;
 
 struct RowSink {
   virtual ~RowSink() = default;
-  // Where row y had best be written, to save a copy; nullptr: the giver uses a buffer of its own.
+  // Where row y should be written, to save a copy; nullptr: the producer uses a buffer of its own.
   // Not one byte past the row's end may be written there.
   virtual void* place(int64_t y) { (void)y; return nullptr; }
   // Whether several rows may be written to their places before the first of them is pushed.
   virtual bool keeps_places() const { return false; }
-  // Takes row y, in the giver's coordinates, of the window that was demanded: `row` points at its column x0.
-  // Rows come in rising y, each row of the window exactly once. The memory is the giver's: valid for this call only.
+  // Takes row y, in the producer's coordinates, of the window that was demanded: `row` points at its column x0.
+  // Rows come in rising y, each row of the window exactly once. The memory is the producer's: valid for this call only.
   virtual void push(int64_t y, const void* row) = 0;
-  // The whole window at once, in memory, with so many bytes from one row to the next and none to spare behind it. False:
-  // rows are wanted.
+  // The whole window at once, in memory, with so many bytes from one row to the next and no slack behind it. False: the
+  // rows have to be pushed.
   virtual bool take(const void* picture, size_t stride) { (void)picture, (void)stride; return false; }
 };
 

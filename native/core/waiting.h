@@ -1,4 +1,4 @@
-// What a thread waits for outside the process. A file may never answer, so others must be able to tell.
+// What a thread waits for outside the process. A read may never return, so other threads must be able to see that.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ inline Waiting& waiting() {
   return one;
 }
 
-// Stands around each call that may block.
+// Its lifetime spans a call that may block.
 class Wait {
  public:
   explicit Wait(const char* file) {

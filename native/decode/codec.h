@@ -1,4 +1,4 @@
-// What a picture format gives to the decoder above it. A format is one file, which registers it.
+// What a picture format provides to the decoder above it. A format is one file, which registers it.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Codec {
   bool (*sniff)(const uint8_t* data, size_t size);   // by its first bytes; no two formats may agree on a file
   ImageInfo (*peek)(const uint8_t* data, size_t size);
   std::unique_ptr<PictureReader> (*make)();
-  std::string_view sample;        // a picture of 8x8 pixels: whether one can be decoded, only trying tells
+  std::string_view sample;        // a picture of 8x8 pixels: decoding it shows whether the format works here
 };
 
 bool add_codec(const Codec& codec);                  // before main()

@@ -1,4 +1,4 @@
-// The orientation that a camera has noted.
+// The orientation that a camera has recorded.
 #pragma once
 
 #include <cstddef>

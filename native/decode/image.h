@@ -1,4 +1,4 @@
-// Pictures in files: what they are (from their first bytes), and their pixels, as rows of the window that is wanted.
+// Pictures in files: their format (by the first bytes), and their pixels, as rows of the window that is wanted.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 namespace ps {
 
-// libjpeg(-turbo): decodes every kind of JPEG that there is, in the way that defines what is right. In own objects:
-// libjpeg reports errors by longjmp, and destroying what it left half done is this class's business.
+// libjpeg(-turbo): decodes every kind of JPEG, and its results are the reference. libjpeg reports errors by longjmp; this
+// class destroys what it leaves half done.
 class LibJpeg {
  public:
   LibJpeg();

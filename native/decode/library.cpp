@@ -40,7 +40,7 @@ void* CodecLibrary::open() const {
   };
   const std::string wanted = variable(name);
   if (const char* path = std::getenv(wanted.c_str()); path && *path) {
-    if (void* library = load(path)) return library;        // nothing else: whoever sets it means it
+    if (void* library = load(path)) return library;        // no other one is tried: the setting is deliberate
   } else {
     for (const char* soname : sonames)
       if (void* library = load(soname)) return library;

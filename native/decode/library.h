@@ -7,8 +7,8 @@
 
 namespace ps {
 
-// Where a library lies, by the name that CodecLibrary has for it: Python knows what pip has installed. It counts for
-// libraries that are not loaded yet.
+// Where a library lies, by the name that CodecLibrary has for it: Python knows what pip has installed. It has an effect
+// on libraries that are not loaded yet.
 void set_codec_path(std::string name, std::string path);
 
 struct CodecLibrary {

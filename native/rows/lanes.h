@@ -5,10 +5,7 @@
 #include <cstdint>
 
 #include "core/half.h"
-
-#if defined(__SSE4_1__)
-#include <immintrin.h>
-#define PS_LANES 1
+#include "core/simd.h"
 
 namespace ps::lanes {
 
@@ -197,4 +194,3 @@ int64_t reversed_of_3(const uint8_t* row, int64_t n, const float* mean, const fl
 }
 
 }  // namespace ps::lanes
-#endif

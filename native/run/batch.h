@@ -88,6 +88,7 @@ struct Batch {
   std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote; the shared one
   Arena* shared = nullptr;                     // on its way to a GPU all that they write lies together
+  Texts texts;                                 // that samples' sources point at
 
   // Of all samples of a value.
   size_t bytes(int value) const {

@@ -60,6 +60,7 @@ Context Worker::context(Batch& batch, int index, int sample) {
   c.state = states_[size_t(index)].get();
   c.scratch = &scratch_;
   c.lasting = batch.arenas[size_t(index_)].get();
+  c.texts = &batch.texts;
   return c;
 }
 

@@ -56,6 +56,10 @@ class Backend:
         """The memory of a tensor of a pipeline as an array, without a copy."""
         raise TypeError(f"no arrays are made for {self.name}")
 
+    def channels_first(self, array: Any) -> Any:
+        """A view of shape ``(N, C, ...)`` of an array ``(N, ..., C)``."""
+        raise TypeError(f"arrays of {self.name} cannot have their channels last in memory alone")
+
     def empty(self, like: Any, device: int) -> Any:
         """An array of no samples like those of another; if that is on a GPU, then on this one."""
         raise TypeError(f"no arrays are made for {self.name}")

@@ -35,6 +35,9 @@ class PyTorch(Backend):
 
         return from_dlpack(tensor)
 
+    def channels_first(self, array: Any) -> Any:
+        return array.movedim(-1, 1)
+
     def empty(self, like: Any, device: int) -> Any:
         import torch
 

@@ -57,6 +57,23 @@ class Codec(c.Structure):
     ]
 
 
+class Members(c.Structure):
+    """``ps_members``: the files of an archive."""
+
+    _fields_ = [
+        ("files", c.c_int64),
+        ("samples", c.c_int64),
+        ("offsets", c.POINTER(c.c_int64)),
+        ("bytes", c.POINTER(c.c_int64)),
+        ("sample", c.POINTER(c.c_int64)),
+        ("extension", c.POINTER(c.c_int32)),
+        ("names", c.c_void_p),
+        ("names_bytes", c.c_int64),
+        ("extensions", c.c_void_p),
+        ("extensions_bytes", c.c_int64),
+    ]
+
+
 class Answer(c.Structure):
     """``ps_answer``: 0 (not yet), 1 (a batch) or -1 (it failed)."""
 
@@ -134,6 +151,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_jpeg_index_finish": (c.c_int, [c.c_void_p]),
     "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
+    "ps_archive_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Members)]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
     "ps_gpu_borrow": (_memory, [c.c_int, c.POINTER(c.c_uint64), c.c_void_p, c.c_void_p]),
@@ -157,6 +175,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_arg_numbers": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_double), c.c_int]),
     "ps_arg_strings": (c.c_int, [c.c_void_p, c.c_char_p, c.POINTER(c.c_char_p), c.c_int]),
     "ps_arg_bytes": (c.c_int, [c.c_void_p, c.c_char_p, c.c_char_p, c.c_int64]),
+    "ps_arg_table": (c.c_int, [c.c_void_p, c.c_char_p, _tensors]),
     "ps_arg_value": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
     "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
@@ -177,6 +196,8 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
+    "ps_archive_destroy": (None, [c.c_void_p]),
+    "ps_memory_file": (c.c_int, [c.c_char_p, c.c_void_p, c.c_int64]),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_decode_codecs": (c.c_int, [c.POINTER(Codec), c.c_int]),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, NoReturn, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,9 +14,10 @@ from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoData
 from penstock.frameworks import Backend
 from penstock.graph.blame import warn
 from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
-from penstock.read.order import EpochOrder, LastBatch, Order, Position
+from penstock.plugin.pipeline_like import PipelineLike
+from penstock.read.order import EpochOrder, LastBatch, Position
+from penstock.run.arguments import ITERATOR_AKA, named
 from penstock.run.ways import Iterating
-from penstock.types import PipelineAPIType
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
@@ -25,65 +26,10 @@ Self = TypeVar("Self", bound="BaseIterator[Any]")
 AnyEpochs = Epochs | SizedEpochs | FollowedEpochs
 AutoReset = bool | Literal["yes", "no"] | None
 
+_CHANNELS_LAST = ("HWC", "DHWC")
+
 # The epoch that an iterator last began on each pipeline: another iterator for it begins the one behind.
 _begun: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-
-
-class PipelineLike(Protocol):
-    """What an iterator needs of a pipeline: DALI's methods, and four that end epochs exactly."""
-
-    @property
-    def max_batch_size(self) -> int: ...
-
-    def build(self) -> object: ...
-
-    def reader_meta(self, name: str | None = None) -> Mapping[str, Any]:
-        """A reader's `Order.reader_meta`; without a name, those of all readers by their names."""
-
-    def reader_order(self, name: str) -> Order:
-        """The order in which a reader reads."""
-
-    def reader_position(self, name: str) -> Position:
-        """Where the oldest iteration that nobody has taken begins, in a reader's order."""
-
-    def may_skip(self) -> bool:
-        """Whether broken samples are left out, so that epochs may turn out to be shorter."""
-
-    @property
-    def is_restored_from_checkpoint(self) -> bool: ...
-
-    def empty(self) -> bool:
-        """Whether no iteration is scheduled."""
-
-    def wait(self) -> object:
-        """Waits until it is known which samples the oldest iteration has."""
-
-    def using(self, way: PipelineAPIType) -> Any:
-        """For ``with`` blocks that run the pipeline in this way."""
-
-    def schedule_run(self) -> object:
-        """Schedules an iteration; the first call fills the prefetch queue."""
-
-    def share_outputs(self, cuda_stream: Any = None) -> Sequence[Any]:
-        """Waits for the oldest iteration (where a stream is given, that one waits for the GPU); raises StopIteration
-        where an input has ended.
-        """
-
-    def release_outputs(self) -> object: ...
-
-    def handed_out(self) -> int:
-        """How many iterations `share_outputs` has handed out so far, those included that failed."""
-
-    def reset(self) -> object:
-        """Makes the pipeline go on after a StopIteration: its sources begin anew."""
-
-    def set_last_batch(self, reader: str, last_batch: LastBatch) -> object:
-        """Throws away all that is scheduled, and sets `EpochOrder.last_batch` of this reader and of those that are to
-        stay in step with it.
-        """
-
-    def start_epoch(self, epoch: int) -> object:
-        """Throws away all that is scheduled; the next iteration begins with the epoch's first samples."""
 
 
 class BaseIterator(Generic[Array]):
@@ -91,6 +37,7 @@ class BaseIterator(Generic[Array]):
 
     backend: ClassVar[Backend]
 
+    @named("", ITERATOR_AKA)
     def __init__(
         self,
         pipelines: PipelineLike | Sequence[PipelineLike],
@@ -99,10 +46,14 @@ class BaseIterator(Generic[Array]):
         reader_name: str | None = None,
         auto_reset: AutoReset = False,
         fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        channels_last: bool = False,
     ) -> None:
+        self._channels_last = channels_last
         self._pipes: list[Any] = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         if not self._pipes or None in self._pipes:
             raise ArgumentError(f"pipelines={pipelines!r}: at least one pipeline is needed")
@@ -154,6 +105,8 @@ class BaseIterator(Generic[Array]):
                 "among them. Resize, crop or pad them to one shape in the pipeline"
             )
         array = self.backend.array(output.as_tensor())
+        if self._channels_last and output.layout() in _CHANNELS_LAST:
+            array = self.backend.channels_first(array)
         return array[:samples] if samples < len(output) else array  # type: ignore[no-any-return]
 
     def _empty(self, pipe: Any, like: Array) -> Array:
@@ -422,6 +375,11 @@ class BaseIterator(Generic[Array]):
             raise GraphError(
                 f"the pipeline gave a batch of {len(outputs[0])} samples: with reader_name or size, an iterator needs "
                 f"full ones of {self.batch_size}. Leave both out if batches differ in size"
+            )
+        if self._channels_last and not any(output.layout() in _CHANNELS_LAST for output in outputs):
+            raise ArgumentError(
+                f"channels_last=True, but the outputs' layouts are {[output.layout() for output in outputs]}: make one "
+                'HWC, with output_layout="HWC" in crop_mirror_normalize for example'
             )
         return {name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)}
 

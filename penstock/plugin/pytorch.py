@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch.utils.dlpack import from_dlpack
 
 from penstock import types
-from penstock.errors import ArgumentError, TensorError
+from penstock.errors import TensorError
 from penstock.frameworks import PyTorch
 from penstock.pipeline import Pipeline
-from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
-from penstock.run.arguments import ITERATOR_AKA, named
+from penstock.plugin.base import BaseIterator, LastBatchPolicy
+from penstock.plugin.classification import ClassificationIterator
 from penstock.tensors import TensorCPU, TensorGPU, TensorListGPU
 
 __all__ = [
@@ -28,8 +27,6 @@ __all__ = [
     "feed_ndarray",
     "to_torch_type",
 ]
-
-_CHANNELS_LAST = ("HWC", "DHWC")
 
 to_torch_type = {
     types.FLOAT: torch.float32,
@@ -152,76 +149,6 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
     # Subclasses in circulation take a batch from here that DALI prepared; here it waits in the pipeline.
     _first_batch: Any = None
 
-    @named("DALIGenericIterator", ITERATOR_AKA)
-    def __init__(
-        self,
-        pipelines: PipelineLike | Sequence[PipelineLike],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: AutoReset = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        channels_last: bool = False,
-    ) -> None:
-        self._channels_last = channels_last
-        super().__init__(
-            pipelines,
-            output_map,
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-        )
 
-    def _arrays(self, outputs: Sequence[Any], samples: int) -> dict[str, torch.Tensor]:
-        if self._channels_last and not any(output.layout() in _CHANNELS_LAST for output in outputs):
-            raise ArgumentError(
-                f"channels_last=True, but the outputs' layouts are {[output.layout() for output in outputs]}: make one "
-                'HWC, with output_layout="HWC" in crop_mirror_normalize for example'
-            )
-        return super()._arrays(outputs, samples)
-
-    def _array(self, name: str, output: Any, samples: int) -> torch.Tensor:
-        tensor = super()._array(name, output, samples)
-        return tensor.movedim(-1, 1) if self._channels_last and output.layout() in _CHANNELS_LAST else tensor
-
-
-class DALIClassificationIterator(DALIGenericIterator):
+class DALIClassificationIterator(ClassificationIterator, DALIGenericIterator):
     """A `DALIGenericIterator` for pipelines with two outputs, which it names ``"data"`` and ``"label"``."""
-
-    @named("DALIClassificationIterator", ITERATOR_AKA)
-    def __init__(
-        self,
-        pipelines: PipelineLike | Sequence[PipelineLike],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: AutoReset = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        channels_last: bool = False,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            ["data", "label"],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            channels_last=channels_last,
-        )

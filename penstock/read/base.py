@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from penstock.op import arg
+from penstock.read.index import Index
 from penstock.read.on_error import Tolerant
-from penstock.read.order import Cursor, EpochOrder, Order
+from penstock.read.order import Cursor, EpochOrder, Indices, Order
 from penstock.read.sampler import SamplerOrder, described, form_of
 
 _MOST_AHEAD = 1024  # batches
@@ -90,6 +91,10 @@ class Reader(Tolerant):
             "sampler": self.sampler is not None,
         }
 
+    def groups(self) -> Indices | None:
+        """Where samples of one file lie together: the number of the first one of each file, in order."""
+        return None
+
     def open(self, batch_size: int, seed: int) -> None:
         """Called once, when the pipeline is built: from here on the cursor is there."""
         self.cursor = Cursor(self._order(batch_size, seed))
@@ -107,5 +112,43 @@ class Reader(Tolerant):
             shuffle_after_epoch_seed=self.shuffle_after_epoch_seed,
             stick_to_shard=self.stick_to_shard,
             pad_last_batch=self.pad_last_batch,
+            groups=self.groups(),
             seed=self.seed if self.seed is not None and self.seed >= 0 else seed,
         )
+
+
+class IndexReader(Reader):
+    """Base of readers of an `Index`: such a one declares its arguments and makes the index.
+
+    Its class is declared with ``kernel="read_ranges"``, and says how many outputs it has (`Op.num_outputs`): that is
+    asked before there is an index (``lazy_init``).
+    """
+
+    _index: Index | None = None
+
+    def prepare(self) -> None:
+        if not self.lazy_init:
+            self.index  # noqa: B018 - so that what is wrong is said where the reader is made
+
+    @property
+    def index(self) -> Index:
+        """The index of the data set: made once, when it is needed."""
+        if self._index is None:
+            self._index = self.make_index()
+        return self._index
+
+    def make_index(self) -> Index:
+        """Looks at the data set. Raises ArgumentError and ReadError."""
+        raise NotImplementedError
+
+    def size(self) -> int:
+        return self.index.size
+
+    def groups(self) -> Indices | None:
+        return self.index.groups
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "names": self.index.digest}
+
+    def kernel_arguments(self) -> dict[str, Any]:
+        return self.index.tables()

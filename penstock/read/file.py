@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from functools import cached_property
-from typing import Any
-
 from penstock.op import arg, op
-from penstock.read.base import Reader
-from penstock.read.listing import FILE_FILTERS, FileList, list_files
+from penstock.read.base import IndexReader
+from penstock.read.index import Index
+from penstock.read.listing import FILE_FILTERS, list_files
 
 
-@op("readers.file", kernel="read_file", inputs=0, legacy=["file_reader"])
-class File(Reader):
+@op("readers.file", kernel="read_ranges", inputs=0, legacy=["file_reader"])
+class File(IndexReader):
     """Reads files and their labels.
 
     The files come from one of three places: ``file_root`` with one sub-folder per class (a file's label is its
@@ -54,16 +51,10 @@ class File(Reader):
     shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
     shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
-    def prepare(self) -> None:
-        if not self.lazy_init:
-            self.listing  # noqa: B018 - so that what is wrong is said where the reader is made
-
     def num_outputs(self) -> int:
         return 2
 
-    @cached_property
-    def listing(self) -> FileList:
-        """The files, in the order of the data set."""
+    def make_index(self) -> Index:
         return list_files(
             self.file_root,
             self.file_list,
@@ -72,18 +63,4 @@ class File(Reader):
             self.file_filters if "file_filters" in self.given else None,
             self.dir_filters,
             self.case_sensitive_filter,
-        )
-
-    def size(self) -> int:
-        return len(self.listing)
-
-    def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "names": self.listing.digest}
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        root = os.fsencode(self.listing.root)
-        return {
-            "root": root + b"/" if root and not root.endswith(b"/") else root,
-            "paths": self.listing.packed(),
-            "labels": self.listing.labels,
-        }
+        ).index()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
+from penstock.read.index import Column, Index, digest_of, has_scheme, is_absolute, packed
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -27,7 +27,6 @@ FILE_FILTERS = (
 _GLOB_CHARACTERS = re.compile(r"[*?\[\\]")
 _IGNORE_CASE = 16  # FNM_CASEFOLD of glibc and musl
 _INT32 = np.iinfo(np.int32)
-_DIGESTED = 1000  # names, or up to twice as many
 
 
 @dataclass(frozen=True)
@@ -49,18 +48,13 @@ class FileList:
 
     def path(self, index: int) -> str:
         """Where file ``index`` is."""
-        return os.path.join(self.root, self.names[index])
+        name = self.names[index]
+        return name if is_absolute(name) else os.path.join(self.root, name)
 
-    @cached_property
-    def digest(self) -> str:
-        """Tells data sets apart by the names of some of their files, wherever their folders are."""
-        some = self.names[:: max(len(self.names) // _DIGESTED, 1)]
-        text = "\0".join(map(os.path.basename, some))
-        return hashlib.blake2b(os.fsencode(text), digest_size=8).hexdigest()
-
-    def packed(self) -> bytes:
-        """All names, each ended by a zero byte: what the native library takes."""
-        return os.fsencode("\0".join(self.names) + "\0")
+    def index(self) -> Index:
+        """Each file is a sample, and its label is a column."""
+        names, labels = packed(self.names, self.root), Column(self.labels.reshape(-1, 1))
+        return Index(len(self), names, digest_of(self.names), columns=(labels,))
 
 
 def list_files(
@@ -119,6 +113,8 @@ def list_files(
 
 
 def _from_folders(root: str, file_match: Callable[[bytes], bool], dir_match: Callable[[bytes], bool]) -> FileList:
+    if has_scheme(root):
+        raise ArgumentError(f"file_root={root!r}: only folders of the disk are listed: give names (file_list, files)")
     base = os.fsencode(root)
     try:
         with os.scandir(base) as entries:

@@ -136,7 +136,9 @@ class EpochOrder:
     the shard anew in each epoch, all of it and not within a buffer only. What lies in which shard is random then, too,
     but the same for all readers of the data set: shards never overlap, whatever the seeds. Readers that stick to their
     shards keep them for good (they may be cached); else the shards are drawn anew whenever each reader has been through
-    all of them. ``shuffle_after_epoch`` shuffles the whole data set in each epoch, the first one too, and then cuts it.
+    all of them. ``shuffle_after_epoch`` shuffles the whole data set in each epoch, the first one too, and then cuts it;
+    with ``groups`` it shuffles these, and samples within one stay in order, unless ``random_shuffle`` shuffles the
+    shard.
 
     Where batches end and what is repeated or left out at an epoch's end is decided by `last_batch`.
 
@@ -150,6 +152,7 @@ class EpochOrder:
         shuffle_after_epoch_seed: of that order; all shards need the same. Default: a fixed one.
         stick_to_shard: read the same part in all epochs.
         pad_last_batch: whether `last_batch` is ``"pad"``, else ``"wrap"``.
+        groups: the first sample of each group of those that lie together, such as in one archive; in order, from 0.
         seed: of ``random_shuffle``'s order.
 
     Raises:
@@ -171,6 +174,7 @@ class EpochOrder:
         shuffle_after_epoch_seed: int | None = None,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        groups: Indices | None = None,
         seed: int = 0,
     ) -> None:
         if size < 1:
@@ -183,7 +187,7 @@ class EpochOrder:
             raise ArgumentError(f"shard_id={shard_id} is not in the range from 0 to num_shards - 1 = {num_shards - 1}")
         if num_shards > size:
             raise ArgumentError(f"num_shards={num_shards}: the data set has only {size} samples, some shard has none")
-        if shuffle_after_epoch and random_shuffle:
+        if shuffle_after_epoch and random_shuffle and groups is None:
             raise ArgumentError("shuffle_after_epoch=True and random_shuffle=True exclude each other")
         if shuffle_after_epoch and stick_to_shard:
             raise ArgumentError("shuffle_after_epoch=True leaves no shard to stick to: drop stick_to_shard=True")
@@ -192,7 +196,7 @@ class EpochOrder:
         self.random_shuffle, self.shuffle_after_epoch = random_shuffle, shuffle_after_epoch
         self.shuffle_after_epoch_seed = _COMMON_SEED if shuffle_after_epoch_seed is None else shuffle_after_epoch_seed
         self.stick_to_shard = stick_to_shard or shuffle_after_epoch  # what rotates then is the order, not the shard
-        self.pad_last_batch = pad_last_batch
+        self.pad_last_batch, self.groups = pad_last_batch, groups
         self._last_batch: LastBatch = "pad" if pad_last_batch else "wrap"
         self._shards: tuple[int, Indices] | None = None
         self._loaded: tuple[int, Indices] | None = None
@@ -264,12 +268,20 @@ class EpochOrder:
     def _shard(self, epoch: int) -> Indices:
         shard_id = self.shard_id if self.stick_to_shard else (self.shard_id + epoch) % self.num_shards
         begin, end = (self.size * i // self.num_shards for i in (shard_id, shard_id + 1))
-        if self.shuffle_after_epoch:
-            return permutation(self.size, self.shuffle_after_epoch_seed, epoch, _WHOLE_SET)[begin:end]
         if not self.random_shuffle:
-            return np.arange(begin, end)
+            return self._whole_set(epoch)[begin:end] if self.shuffle_after_epoch else np.arange(begin, end)
         shuffled = permutation(end - begin, self.seed, epoch, _WITHIN_SHARD)
-        return shuffled if self.num_shards == 1 else self._over_shards(epoch)[begin:end][shuffled]
+        if self.num_shards == 1:
+            return shuffled
+        return (self._whole_set(epoch) if self.shuffle_after_epoch else self._over_shards(epoch))[begin:end][shuffled]
+
+    def _whole_set(self, epoch: int) -> Indices:
+        if self.groups is None:
+            return permutation(self.size, self.shuffle_after_epoch_seed, epoch, _WHOLE_SET)
+        order = permutation(len(self.groups), self.shuffle_after_epoch_seed, epoch, _WHOLE_SET)
+        sizes = np.diff(self.groups, append=self.size)[order]
+        moved: Indices = self.groups[order] - (np.cumsum(sizes) - sizes)  # from where each group was to where it is now
+        return np.arange(self.size) + np.repeat(moved, sizes)
 
     def _over_shards(self, epoch: int) -> Indices:
         round_ = 0 if self.stick_to_shard else epoch // self.num_shards

@@ -73,15 +73,19 @@ def unknown(function: str, names: Iterable[str], known: Sequence[str], aka: Mapp
 def named(
     function: str, aka: Mapping[str, Sequence[str]]
 ) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
-    """A method whose errors name ``function`` and the user's line, and that suggests names for unknown arguments."""
+    """A method whose errors name ``function`` and the user's line, and that suggests names for unknown arguments.
+
+    Without a name it is that of the object's class.
+    """
 
     def decorate(method: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
         known = list(inspect.signature(method).parameters)[1:]
 
         @functools.wraps(method)
         def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            with Blame(function, what="called"):
-                unknown(function, kwargs, known, aka)
+            name = function or type(args[0]).__name__
+            with Blame(name, what="called"):
+                unknown(name, kwargs, known, aka)
                 return method(*args, **kwargs)
 
         return checked

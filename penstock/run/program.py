@@ -91,12 +91,7 @@ class Program:
         self._check(self._library.ps_plan_outputs(self._handle, native.ints(outputs), len(outputs)))
 
     def _constant(self, literal: Literal) -> int:
-        array = literal.array
-        tensor = native.Tensor(
-            data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
-            layout=literal.layout.encode(),
-        )  # fmt: skip
-        tensor.shape[: array.ndim] = array.shape
+        tensor = _described(literal.array, literal.layout)
         return self._check(self._library.ps_plan_constant(self._handle, c.byref(tensor)))
 
     def _external(self, node: OpNode) -> None:
@@ -158,8 +153,8 @@ class Program:
             lib.ps_arg_bytes(plan, name, value, len(value))
             return
         if isinstance(value, np.ndarray):
-            array = np.ascontiguousarray(value, np.int64)
-            lib.ps_arg_integers(plan, name, array.ctypes.data_as(c.POINTER(c.c_int64)), len(array))
+            table = np.ascontiguousarray(value)
+            self._check(lib.ps_arg_table(plan, name, c.byref(_described(table))))
             return
         items = list(value) if isinstance(value, (list, tuple)) else [value]
         if items and isinstance(items[0], str):
@@ -174,3 +169,12 @@ class Program:
         if result < 0:
             raise self.failure()
         return result
+
+
+def _described(array: np.ndarray[Any, Any], layout: str = "") -> native.Tensor:
+    tensor = native.Tensor(
+        data=array.ctypes.data, dtype=int(types.to_dali_type(array.dtype)), ndim=array.ndim, source=None,
+        layout=layout.encode(),
+    )  # fmt: skip
+    tensor.shape[: array.ndim] = array.shape
+    return tensor

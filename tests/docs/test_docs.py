@@ -16,6 +16,7 @@ import pytest
 import penstock
 from penstock import fn, ops, pipeline_def, types
 from penstock.op import Op, registry
+from tests.read.tars import tar
 
 OPERATORS = registry.public()
 operators = pytest.mark.parametrize("name", sorted(OPERATORS))
@@ -40,12 +41,13 @@ def _examples() -> list[doctest.DocTest]:
 def test_example_runs(
     example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """``photos`` is a folder of class folders, ``folder`` holds the picture a.jpg."""
+    """``photos`` is a folder of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar archive."""
     # What is loaded for a GPU is loaded once in a process.
     if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"', "examine(")):
         request.getfixturevalue("software_gpu")
     (tmp_path / "a.jpg").write_bytes(next(photographs.glob("*/*.jpg")).read_bytes())
-    folders = {"photos": str(photographs), "folder": str(tmp_path)}
+    (tmp_path / "a.tar").write_bytes(tar([(f"{i}.{e}", b"%d" % i) for i in range(4) for e in ("jpg", "cls")]))
+    folders = {"photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)

@@ -123,7 +123,7 @@ void check_pixels(Device* device, const std::vector<Bytes>& files) {
     }
 }
 
-// Files that nvJPEG does not take: their numbers are told, and the others are decoded.
+// Files that nvJPEG refuses: their indices are returned, and the others are decoded.
 void check_refused(Device* device, const std::vector<Bytes>& files) {
   Stream stream(device, 0);
   Bytes broken = files[0], unlike = files[1], cut = files[0];

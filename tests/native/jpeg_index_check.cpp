@@ -108,10 +108,10 @@ OwnScanIndex plain_index(const Bytes& file, const Header& h) {
   }
   places.push_back({index.bits, 0}), blocks.push_back(passed);
   int before = 0;
-  for (size_t i = 0, part = 0; part * IndexPart::kBits < index.bits; part++) {
-    const size_t end = std::min<size_t>((part + 1) * IndexPart::kBits, index.bits);
+  for (size_t i = 0, s = 0; s * IndexSubsequence::kBits < index.bits; s++) {
+    const size_t end = std::min<size_t>((s + 1) * IndexSubsequence::kBits, index.bits);
     while (places[i].bit < end) i++;
-    index.parts.push_back({uint32_t(places[i].bit - end) | uint32_t(places[i].block) << 12 |
+    index.subsequences.push_back({uint32_t(places[i].bit - end) | uint32_t(places[i].block) << 12 |
                            uint32_t(blocks[i] - before) << 16});
     before = blocks[i];
   }
@@ -159,7 +159,7 @@ bool check_file(const Bytes& file, const std::string& name) {
   if (!index_scan(file.data(), file.size(), h, index)) return fail("is not indexed");
   const OwnScanIndex expected = plain_index(file, h);
   if (index.bits != expected.bits || !same(index.rows, expected.rows)) return fail("its rows are others");
-  if (!same(index.parts, expected.parts)) return fail("its parts are others");
+  if (!same(index.subsequences, expected.subsequences)) return fail("its subsequences are others");
 
   const Bytes exact(file);             // of which a sanitizer sees the end
   ScanIndex view = index.view();
@@ -252,7 +252,7 @@ bool finds(const std::string& path, const Bytes& file, bool& wrong) {
   }
   wrong |= found.bits != expected.bits || found.content != expected.content ||
            !same({found.rows, found.rows + found.row_count}, expected.rows) ||
-           !same({found.parts, found.parts + found.part_count}, expected.parts);
+           !same({found.subsequences, found.subsequences + found.subsequence_count}, expected.subsequences);
   return true;
 }
 
@@ -263,7 +263,7 @@ bool check_index_files(const std::vector<Bytes>& files, int cases) {
   for (int twice = 0; twice < 2; twice++)
     for (const Bytes& file : files)
       if (writer.add(file.data(), file.size()) != Indexed::yes) return fail("a file is not indexed");
-  // Two that only differ where nobody looks: neither can be told from the other.
+  // Two that only differ where the key does not look: neither can be told from the other.
   Bytes twin = files[0];
   const size_t scan = header_of(twin).scan, unseen = scan + FileKey::kSample + 10;
   const bool ambiguous = unseen + FileKey::kSample < twin.size();

@@ -1,7 +1,7 @@
 // Runs the kernels that decode JPEG (penstock/device/jpeg/) on the host, a block by one thread or by several
 // at a time, and checks what each of them makes against a plain reference: bytes without stuffing, coefficients, DC
-// values, planes; pixels against libjpeg, and chains that read planes against those that read pixels. Mutated files
-// must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
+// values, planes; pixels against libjpeg, and fused kernels that read planes against those that read pixels. Mutated
+// files must give what the CPU's decoder gives, or be refused; so must those with an index that is not theirs.
 //
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
@@ -25,7 +25,7 @@
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/segments.h"
-#include "jpeg_chain_check.h"
+#include "jpeg_fused_check.h"
 #include "jpeg_files.h"
 
 namespace {
@@ -33,7 +33,7 @@ namespace {
 using namespace ps;
 using device::JpegPicture;
 
-int failures = 0, unsettled_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
+int failures = 0, unresolved_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
 int lies_refused = 0, lies_taken = 0;
 
 bool expect(bool holds, const char* what, const std::string& file) {
@@ -51,8 +51,8 @@ class Run {
       : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
     if (const jpeg::ScanIndex* index = gpu::index_of(item)) {
       uint32_t* words = nullptr;
-      give(words, index->part_count);
-      std::memcpy(words, index->parts, index->part_count * sizeof *words);
+      give(words, index->subsequence_count);
+      std::memcpy(words, index->subsequences, index->subsequence_count * sizeof *words);
       p.index = words;
     } else {
       plan.divide(uint32_t(uniform(0, 3) ? uniform(1, 8) : 8) * 128, uint32_t(uniform(1, 4)),
@@ -63,9 +63,10 @@ class Run {
     std::copy(file.begin(), file.end(), copy);
     p.file = copy;
     give(p.data, plan.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
-    give(p.entry, p.parts), give(p.part, p.parts), give(p.seam, p.parts), give(p.sum, p.parts), give(p.status, 1);
-    give(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
-    give(p.lists, plan.list_vectors()), give(p.list_length, p.parts), give(p.spans, plan.spans());
+    give(p.entry, p.subsequences), give(p.exit, p.subsequences), give(p.overflow, p.subsequences);
+    give(p.sum, p.subsequences), give(p.status, 1);
+    give(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
+    give(p.sparse, plan.sparse_vectors()), give(p.sparse_length, p.subsequences), give(p.spans, plan.spans());
     for (int k = 0; k < p.components; k++)
       give(p.component[k].differences, plan.dc[k] / 2), give(p.component[k].dc, plan.dc[k] / 2),
           give(p.component[k].plane, plan.plane[k]);
@@ -84,11 +85,11 @@ class Run {
   }
   void decode() {
     run(device::jpeg_synchronize, plan.group_blocks());
-    run(device::jpeg_join, plan.seam_blocks());
-    run(device::jpeg_settle, plan.settle_blocks());
-    run(device::jpeg_enter, plan.entered_blocks());
-    unsettled_files += p.status->unsettled != 0;
-    run(device::jpeg_list, plan.part_blocks());
+    run(device::jpeg_join, plan.boundary_blocks());
+    run(device::jpeg_resolve, plan.resolve_blocks());
+    run(device::jpeg_seed, plan.seed_blocks());
+    unresolved_files += p.status->unresolved != 0;
+    run(device::jpeg_coefficients, plan.subsequence_blocks());
   }
   void finish_dc() { run(device::jpeg_dc, plan.sum_blocks()); }
   void transform() { run(device::jpeg_transform, plan.transform_blocks()); }
@@ -110,7 +111,7 @@ class Run {
 
   // Whether the last block leaves what is behind so many bytes of shared memory as it was.
   static constexpr int kShared = 128 * 1024;
-  bool chain(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
+  bool run_fused(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
     run(kernel, blocks, job);
     return std::all_of(shared_ + bytes, shared_ + kShared, [](unsigned char byte) { return byte == 0xA5; });
   }
@@ -139,11 +140,11 @@ class Run {
     together = &barrier;
     device::thread_count = threads_;
     device::wait_for_block = [] { together->arrive_and_wait(); };
-    const auto work = [&](int number) {
-      device::thread_index = number;
+    const auto work = [&](int index) {
+      device::thread_index = index;
       device::shared_memory = shared_;
       for (int block = 0; block < blocks; block++) {
-        if (number == 0) std::memset(shared_, 0xA5, sizeof shared_);
+        if (index == 0) std::memset(shared_, 0xA5, sizeof shared_);
         barrier.arrive_and_wait();
         device::block_index = unsigned(block);
         kernel(launch);
@@ -201,17 +202,17 @@ std::vector<std::array<int16_t, 64>> decode_blocks(const Bytes& file, const jpeg
   return blocks;
 }
 
-// What the parts' lists say is all that there is.
-bool check_lists(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
+// The sparse coefficients are all that there are.
+bool check_coefficients(const std::vector<std::array<int16_t, 64>>& blocks, const JpegPicture& p) {
   std::vector<std::array<int16_t, 64>> found(p.needed);
-  const uint32_t parts = device::count_parts(p, device::jpeg_bits(p));
-  for (uint32_t part = 0, before = 0; part < parts && before < p.needed; before = p.sum[part++])
-    for (uint32_t i = 0; i < p.list_length[part]; i++)
-      for (const uint32_t word : device::list_of(p, part)[i * device::kJpegListParts].words) {
-        const uint32_t block = before + (word >> 7 & 511), number = word & 127;
-        if (number > 63) continue;
+  const uint32_t all = device::count_subsequences(p, device::jpeg_bits(p));
+  for (uint32_t s = 0, before = 0; s < all && before < p.needed; before = p.sum[s++])
+    for (uint32_t i = 0; i < p.sparse_length[s]; i++)
+      for (const uint32_t word : device::sparse_of(p, s)[i * device::kJpegSparseColumns].words) {
+        const uint32_t block = before + (word >> 7 & 511), index = word & 127;
+        if (index > 63) continue;
         if (block >= p.needed) return false;
-        found[block][p.place[number]] = int16_t(word >> 16);
+        found[block][p.place[index]] = int16_t(word >> 16);
       }
   for (uint32_t b = 0; b < p.needed; b++)
     if (std::memcmp(&found[b][1], &blocks[b][1], 126) != 0) return false;
@@ -281,28 +282,28 @@ Case random_case(const Bytes& file, const jpeg::Header& h, int window) {
   return c;
 }
 
-// What an index says is what the kernels find out.
-bool check_parts(const jpeg::ScanIndex& index, const JpegPicture& p) {
+// The index has the states that the kernels find.
+bool check_subsequences(const jpeg::ScanIndex& index, const JpegPicture& p) {
   const uint32_t bits = device::jpeg_bits(p);
   uint32_t sum = 0;
-  for (uint32_t i = 0; i < index.part_count; i++) {
-    const jpeg::IndexPart& part = index.parts[i];
-    const device::JpegState s = p.part[i];
-    const uint32_t end = std::min((i + 1) * jpeg::IndexPart::kBits, bits);
-    if (s.bit != end + part.behind() || s.block() != part.block() || s.blocks() != part.blocks()) return false;
-    if (p.sum[i] != (sum += part.blocks())) return false;
+  for (uint32_t i = 0; i < index.subsequence_count; i++) {
+    const jpeg::IndexSubsequence& own = index.subsequences[i];
+    const device::JpegState s = p.exit[i];
+    const uint32_t end = std::min((i + 1) * jpeg::IndexSubsequence::kBits, bits);
+    if (s.bit != end + own.behind() || s.block() != own.block() || s.blocks() != own.blocks()) return false;
+    if (p.sum[i] != (sum += own.blocks())) return false;
   }
-  return bits == index.bits && index.part_count == device::count_parts(p, bits);
+  return bits == index.bits && index.subsequence_count == device::count_subsequences(p, bits);
 }
 
 // Some of an index changed: the picture is the same, or refused.
 void check_lies(const Bytes& file, const jpeg::Header& h, jpeg::OwnScanIndex index, const std::string& name) {
   for (int changes = uniform(1, 2); changes-- > 0;) {
-    uint32_t& word = index.parts[size_t(uniform(0, int(index.parts.size()) - 1))].value;
+    uint32_t& word = index.subsequences[size_t(uniform(0, int(index.subsequences.size()) - 1))].value;
     switch (uniform(0, 4)) {
       case 0: word = uint32_t(uniform(0, 65535)) << 16 | uint32_t(uniform(0, 65535)); break;
       case 1: word ^= 1u << uniform(0, 31); break;
-      case 2: std::swap(word, index.parts[0].value); break;
+      case 2: std::swap(word, index.subsequences[0].value); break;
       case 3: index.bits += uint32_t(uniform(-8, 8)); break;
       default: word += 0x10000;
     }
@@ -338,10 +339,11 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     run.unstuff();
     if (!expect(check_bytes(file, h, run.p), "bytes", name)) return;
     run.decode();
-    if (run.p.part_bits == jpeg::IndexPart::kBits) expect(check_parts(view, run.p), "parts", name);
+    if (run.p.subsequence_bits == jpeg::IndexSubsequence::kBits)
+      expect(check_subsequences(view, run.p), "states", name);
     if (!expect(run.p.status->complete && !run.p.status->broken, "status", name)) return;
     const auto blocks = decode_blocks(file, h, run.p);
-    expect(check_lists(blocks, run.p), "coefficients", name);
+    expect(check_coefficients(blocks, run.p), "coefficients", name);
     run.finish_dc();
     expect(check_dc(blocks, run.p), "DC values", name);
     if (!expect(!run.p.status->extreme, "range", name)) return;
@@ -352,7 +354,7 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
     expect(run.converts(), "conversion", name);
-    if (!run.plan.direct) expect(check_chains(run), "chains", name + ", window " + std::to_string(i));
+    if (!run.plan.direct) expect(check_fused(run), "fused kernels", name + ", window " + std::to_string(i));
   }
 }
 
@@ -418,7 +420,7 @@ int main(int argc, char** argv) {
   }
   if (photographs.empty()) return std::fprintf(stderr, "usage: jpeg_kernels_check PICTURE.jpg...\n"), 2;
   // Of one colour and with tables to match, all bits are zeros: a decoder that begins in the wrong block of an MCU
-  // never falls into step.
+  // never synchronizes.
   for (const int restart : {0, 1, 1000}) {
     Picture blank{3000, 2500, 3, Bytes(3000 * 3 * 2500, 200)};
     Encoding e;
@@ -427,14 +429,14 @@ int main(int argc, char** argv) {
     for (size_t k = 0; k < 600; k++) blank.pixels[blank.pixels.size() / 2 + k] = uint8_t(k);
     check_file(encode(blank, e), "a picture that is nearly blank", 0);
   }
-  expect(unsettled_files > 0, "parts that are not in step", "blank pictures");
-  {                                                // more parts than one block of threads enters
+  expect(unresolved_files > 0, "subsequences that do not synchronize", "blank pictures");
+  {                                                // more subsequences than one block of threads seeds
     Picture grain{900, 700, 3, Bytes(900 * 3 * 700)};
     for (uint8_t& v : grain.pixels) v = uint8_t(uniform(0, 255));
     Encoding e;
     e.quality = 95;
     const Bytes file = encode(grain, e);
-    expect(file.size() * 8 > 2 * device::kJpegEntered * jpeg::IndexPart::kBits, "size", "grain");
+    expect(file.size() * 8 > 2 * device::kJpegSeeded * jpeg::IndexSubsequence::kBits, "size", "grain");
     check_file(file, "grain", 1);
   }
   jpeg::Decoder decoder;

@@ -9,8 +9,46 @@ from typing import Any
 import pytest
 
 from penstock import Pipeline, fn
-from penstock.errors import DecodeError, PenstockError, ReadError
+from penstock.errors import DecodeError, OperatorError, PenstockError, ReadError
+from tests.read.data_sets import case, label
 from tests.small import made
+
+_NAMES = [f"{folder}/{i}.jpg" for folder in "abc" for i in range(4)][:11]
+_FILES = {name: name.encode() * (1 + i) for i, name in enumerate(_NAMES)}
+CASES = [
+    case(
+        "readers.file",
+        _FILES,
+        [(data, label("abc".index(name[0]))) for name, data in _FILES.items()],
+        lambda root: {"file_root": root},
+        in_memory=False,
+        title="folders",
+    ),
+    case(
+        "readers.file",
+        _FILES,
+        [(data, label(i)) for i, data in enumerate(_FILES.values())],
+        lambda root: {"file_root": root, "files": _NAMES},
+        broken=("c/2.jpg", None, 10),
+        title="files",
+    ),
+    case(
+        "readers.file",
+        {"0": b"", "1": b"one", "2": b""},
+        [(b"one", label(7)), (b"", label(-7)), (b"one", label(7)), (b"", label(1))],
+        lambda root: {"files": [f"{root}/{name}" for name in "1012"], "labels": [7, -7, 7, 1]},
+        differs="DALI maps files, and empty ones cannot be mapped",
+        title="empty files and some twice",
+    ),
+    case(
+        "readers.file",
+        {**_FILES, "list.txt": "".join(f"{name} {i}\n" for i, name in enumerate(_NAMES)).encode()},
+        [(data, label(i)) for i, data in enumerate(_FILES.values())],
+        lambda root: {"file_list": f"{root}/list.txt"},
+        in_memory=False,
+        title="a list",
+    ),
+]
 
 
 def read(*paths: str) -> Any:
@@ -58,3 +96,21 @@ def test_names_of_files_stay_on_one_line(on_error: str, tmp_path: Path, photogra
     gone = raises(ReadError, lambda: made(lambda: read(str(tmp_path / "b\nc.jpg")), batch_size=1))
     assert r"b\nc.jpg" in gone
     assert "b\nc.jpg" not in gone
+
+
+def test_a_storage_that_is_not_there() -> None:
+    text = raises(OperatorError, lambda: made(lambda: read("s3://bucket/a.jpg"), batch_size=1))
+    assert "the file s3://bucket/a.jpg: there is no storage for names that begin with s3://" in text
+    assert "there are: local files, memory://" in text
+    with pytest.raises(ValueError, match="only folders of the disk are listed"):
+        made(lambda: fn.readers.file(file_root="s3://bucket/folder")[0])
+
+
+def test_names_that_look_like_those_of_a_storage(tmp_path: Path) -> None:
+    """A scheme is letters and digits before "://", and no folder is put before it."""
+    names = ["memory:1", "a b://c", "memory"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    pipe = made(lambda: fn.readers.file(file_root=tmp_path, files=names)[0], batch_size=1)
+    assert [bytes(pipe.run()[0].at(0)).decode() for _ in names] == names

@@ -103,7 +103,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUst
   });
 }
 
-// Needs no context, as everybody relies on.
+// Needs no context, which callers rely on.
 CUresult cuPointerGetAttribute(void* value, int which, CUdeviceptr p) {
   return call([&] {
     constexpr int memory_type = 2, host = 1, device = 2;

@@ -12,7 +12,7 @@
 
 namespace software_gpu {
 
-inline constexpr unsigned char kFresh = 0xa5;      // what nobody has written yet
+inline constexpr unsigned char kFresh = 0xa5;      // memory that was not written yet
 inline constexpr int kPinned = -1;                 // in place of a device's number
 
 // Bytes at the end of whole pages, aligned to 16: the page behind them, and the one before, may not be touched.

@@ -1,6 +1,7 @@
-// The functions of nvImageCodec that native/cuda/decode/nvimgcodec/nvimgcodec.h names, for the software GPU: uncompressed TIFF of one
-// strip, decoded in the stream's order, behind the host. It is as hard to please as the real one: it gives the channels
-// as stored, or RGB of colour files; of big-endian files it knows no regions; damage shows in an item's status.
+// The functions of nvImageCodec that native/cuda/decode/nvimgcodec/nvimgcodec.h names, for the software GPU:
+// uncompressed TIFF of one strip, decoded in the stream's order, behind the host. It is as strict as the real one: it
+// gives the channels as stored, or RGB of colour files; of big-endian files it knows no regions; damage shows in an
+// item's status.
 #include <cstdlib>
 #include <cstring>
 #include <map>

@@ -89,7 +89,7 @@ void Stream::work() {
     lock.unlock();
     if (const unsigned us = delay_us) std::this_thread::sleep_for(std::chrono::microseconds(us));
     work();
-    work = nullptr;                                // what it held is gone before anybody is told that it is done
+    work = nullptr;                                // what it held is freed before it counts as done
     lock.lock();
     done_++;
     changed_.notify_all();

@@ -1,5 +1,5 @@
-// The pictures of a batch that a chain of operators reads where their decoders leave them. Each has memory for its
-// planes of samples or, should another decoder have to take it, its pixels: only as much of them as the chain needs.
+// The pictures of a batch that a fused kernel reads where their decoders leave them. Each has memory for its planes of
+// samples or, should another decoder have to take it, its pixels: only as much of them as the kernel needs.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace ps::gpu {
 class DecodedViews {
  public:
   DecodedViews(Recorder& r, const DecodedInput& input);
-  // The decoder's, with an output of the size that is needed: who decodes notices no difference.
+  // The decoder's, with an output of the size that is needed: other decoders write to it as to any output.
   const Context& context(int sample) const { return contexts_[size_t(sample)]; }
-  // To all. Our kernels are given these samples first, and need so much room for their planes.
+  // For all samples. Those in `given` go to our kernels first, and need so much room for their planes.
   void give_memory(Recorder& r, const std::vector<Context>& given, const std::vector<size_t>& room);
-  // On the GPU: room for what kernels know of the samples that they are given.
+  // On the GPU: room for the JpegPictures of the samples that our kernels are given.
   device::JpegPicture* pictures() const { return known_; }
-  // These of the samples, by number among the ones given, are left as planes, in this order, but for some refused.
+  // `order`: the given sample (its index) of each of pictures(). These are left as planes, except those refused.
   void set_planes(const std::vector<int>& order, const std::vector<int>& refused);
   void copy(CUstream stream) const;                  // the views, to the GPU
 

@@ -65,7 +65,7 @@ void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu
                           const DecodedInput* input) const {
   const auto views = input ? std::make_shared<DecodedViews>(r, *input) : nullptr;
   const By engine = cuda_ ? By::cuda : By::nvjpeg;
-  int64_t possible = 0;                            // bytes of JPEG files: what decoding takes goes by that
+  int64_t possible = 0;                            // bytes of JPEG files, a measure of the work of decoding
   for (int i = 0; i < r.size(); i++)
     if (sample(r[i]).share.by == engine) possible += int64_t(r[i].in(0).bytes());
   // The GPU gets the first ones, so that what the CPU decodes lies in one piece as far as possible, and goes over in
@@ -130,8 +130,8 @@ void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu
   }
 }
 
-// In two steps: while the second one of a batch waits to hear which files are for the CPU, the first one of the next
-// batch keeps the GPU at work.
+// In two steps: while the second one of a batch waits until it is known which files the CPU has to decode, the first
+// one of the next batch keeps the GPU busy.
 void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, std::vector<Context> contexts,
                                const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const {
   const auto flight = std::make_shared<Flight>();
@@ -170,7 +170,7 @@ void MixedDecoder::decode_jpegs(Device& device, const Jpegs& jpegs, const Decode
   }
 }
 
-// The CPU may know a kind of file that nvImageCodec does not; where it has no decoder, nvImageCodec's word counts.
+// The CPU may know a kind of file that nvImageCodec does not; where it has no decoder, nvImageCodec's error is raised.
 void MixedDecoder::decode_others(Device& device, const std::vector<CodecPictures::Item>& items,
                                  const DecodeOnCpu& decode, CUstream stream) const {
   std::vector<Context> given, left;

@@ -1,4 +1,4 @@
-// Decoding for device="mixed": a share of the JPEG files, or all, goes to kernels of our own or to nvJPEG, as the argument
+// Decoding for device="mixed": a share of the JPEG files, or all, goes to our own kernels or to nvJPEG, as the argument
 // "jpeg_engine" says; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest
 // into pinned memory, which is copied. This is all that the engine knows of decoders on the GPU.
 #pragma once
@@ -23,28 +23,28 @@ namespace ps::gpu {
 class MixedDecoder {
  public:
   // "jpeg_engine": "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not for YCbCr) or
-  // "cpu". Begins to make what that needs, on the GPU that "device_id" names.
+  // "cpu". Begins to create what that engine needs, on the GPU that "device_id" names.
   MixedDecoder(const Spec& s, const DecodeOptions& options);
 
-  // Who decodes a sample; in its parameters. For JPEG it may be the CPU after all, when the batch is shared out.
+  // The engine that decodes a sample; in its parameters. It may change to the CPU for JPEG, when the batch is divided.
   using By = DecodedBy;
   struct Share {
     By by = By::cpu;
     const jpeg::Header* header = nullptr;   // for cuda
     const jpeg::ScanIndex* index = nullptr; // likewise; null: none
-    uint8_t* host = nullptr;        // where the CPU is to put the picture; null: it does not decode it
+    uint8_t* host = nullptr;        // where the CPU is to put the picture; null: another engine decodes it
   };
   struct Sample {
     const ImageInfo& info;
-    Window window;                  // of the upright picture: what is wanted of it
+    Window window;                  // of the upright picture
     Share& share;
   };
-  // In setup(): what the file is, and who could decode it. Throws as ps::peek() does.
+  // In setup(): what the file is, and which engine could decode it. Throws as ps::peek() does.
   ImageInfo peek(const Context& c, Share& share) const;
 
   using SampleOf = std::function<Sample(const Context&)>;
-  // Decides who decodes what. `decode` is for files that the GPU refuses after all. `input`: a chain reads the pictures
-  // where they are left, and the outputs have no memory.
+  // Divides the batch among the engines. `decode` is for files that the GPU refuses. `input`: a fused kernel reads the
+  // pictures where their decoders leave them, and the outputs have no memory.
   void record(Recorder& r, const SampleOf& sample, const DecodeOnCpu& decode,
               const DecodedInput* input = nullptr) const;
   // Of a batch: which of them our kernels may decode.
@@ -62,15 +62,15 @@ class MixedDecoder {
   void decode_jpegs(Device& device, const Jpegs& jpegs, const DecodeOnCpu& decode, CUstream stream) const;
   void decode_others(Device& device, const std::vector<CodecPictures::Item>& items, const DecodeOnCpu& decode,
                      CUstream stream) const;
-  // Of the files that an engine was given it has refused some.
+  // An engine has refused some of the files that it was given.
   void finish(By engine, Device& device, const std::vector<Context>& given, const std::vector<int>& refused,
               const DecodeOnCpu& decode, CUstream stream) const;
   void count(By engine, const std::vector<Context>& given, const std::vector<Context>& refused) const;
 
   DecodeOptions options_;
   double load_;                                   // of a batch's JPEG files that the GPU can do: its share, in bytes
-  std::unique_ptr<CudaJpeg> cuda_;                // JPEG is theirs,
-  std::shared_ptr<SharedJpeg> jpeg_;              // or nvJPEG's; both null: the CPU's
+  std::unique_ptr<CudaJpeg> cuda_;                // decodes JPEG,
+  std::shared_ptr<SharedJpeg> jpeg_;              // or nvJPEG does; both null: the CPU
   CodecPictures codec_;
   mutable DecodeCounts counts_;
   mutable std::atomic<bool> without_codec_{false};   // nvImageCodec is not there: looked for once

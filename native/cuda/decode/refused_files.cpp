@@ -14,15 +14,15 @@
 namespace ps::gpu {
 namespace {
 
-// What the calling thread may run on.
+// How many processors the calling thread may run on.
 int processors() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;      // it has more than a set has room for
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;      // there are more processors than the set has room for
   return std::max(CPU_COUNT(&set), 1);
 }
 
-// f(0) to f(n - 1), by this thread and others, which live for that long: it happens to few batches, and finds a
-// pipeline's own threads busy with the batches behind. They may run where the calling thread may.
+// f(0) to f(n - 1), by this thread and others that end with the call: few batches need it, and the pipeline's own
+// threads are busy with the following batches. They may run where the calling thread may.
 template <class F> void in_parallel(int n, F f) {
   constexpr int kMost = 16;
   std::atomic<int> next{0};

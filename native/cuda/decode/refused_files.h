@@ -1,4 +1,4 @@
-// Files that a decoder on the GPU was given and has refused: the CPU decodes them after all, or says what is wrong.
+// Files that a decoder on the GPU was given and has refused: the CPU decodes them instead, or says what is wrong.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,7 @@ namespace ps::gpu {
 class Device {
  public:
   // Once made, a device stays to the end of the process: consumers may hold its memory longer than any pipeline lives.
-  // Throws Error(device) for a number that no GPU has.
+  // Throws Error(device) where there is no GPU of this number.
   static Device* get(int number);
   static int count();
   static std::vector<Device*> used();                      // those that were asked for so far
@@ -36,7 +36,7 @@ class Device {
   const std::shared_ptr<Pool>& memory();                   // device memory
   const std::shared_ptr<Pool>& pinned();                   // page-locked host memory
 
-  // Pipelines say when they begin and end: with the last one goes the memory that nobody holds.
+  // Pipelines call these when they begin and end: with the last one, unused memory is given back.
   void enter();
   void leave();
 
@@ -56,7 +56,7 @@ class Device {
 using DeviceRef = Device*;
 
 // Makes the device's context current in this thread, for as long as this object lives. What this thread does then is no
-// part of a CUDA graph that somebody else in the process is capturing, and does not spoil it.
+// part of a CUDA graph that another thread of the process may be capturing, and does not invalidate it.
 class Current {
  public:
   explicit Current(const Device& device) {

@@ -33,7 +33,7 @@ class Kernel {
   CUfunction function_ = nullptr;
 };
 
-// Compiles for an architecture such as 90; false: `error` tells why.
+// Compiles for an architecture such as 90; false: `error` says why.
 using Compiler = std::function<bool(const std::string& source, int arch, std::vector<char>& binary, std::string& error)>;
 // Null: none any more. Waits for calls of the last one, which must not run into the end of the process.
 void set_compiler(Compiler compiler);
@@ -42,7 +42,7 @@ void set_compiler(Compiler compiler);
 class KernelTable {
  public:
   static KernelTable& of(Device& device);
-  // Starts compiling where nobody has asked for this source yet.
+  // Starts compiling if this source was not requested before.
   Kernel* request(const std::string& source);
 
  private:

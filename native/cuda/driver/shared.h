@@ -1,4 +1,4 @@
-// Objects that are made once for all who want them at the same time: NVIDIA's decoders take long to make.
+// Objects that all users at the same time share: NVIDIA's decoders take long to make.
 #pragma once
 
 #include <map>
@@ -7,11 +7,11 @@
 
 namespace ps::gpu {
 
-// It is gone when the last of those who asked for it lets go of it.
+// An object is destroyed with the last reference to it.
 template <class Key, class T>
 class Shared {
  public:
-  // Of all objects of a kind there is one list, which lives as long as the process.
+  // One map for each kind, which lives as long as the process.
   template <class Make>
   static std::shared_ptr<T> get(const Key& key, Make make) {
     static auto* all = new Shared;

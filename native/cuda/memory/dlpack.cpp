@@ -56,18 +56,19 @@ DLDataType dlpack_type(DType t) {
 // What a consumer holds: `managed` in the form asked for, and all that it points to.
 template <class Managed> struct Export {
   Managed managed{};
-  LeaseRef lease;
+  DeviceBufferRef buffer;
   pid_t process = getpid();
   int64_t shape[kMaxDims], strides[kMaxDims];
 
-  Export(LeaseRef l, const Tensor& t) : lease(std::move(l)) {
+  Export(DeviceBufferRef b, const Tensor& t) : buffer(std::move(b)) {
     int64_t stride = 1;
     for (int i = t.shape.ndim; i-- > 0;) {
       shape[i] = t.shape[i];
       strides[i] = stride;
       stride *= t.shape[i];
     }
-    managed.tensor = {t.data, {kCuda, lease->device()->number()}, t.shape.ndim, dlpack_type(t.dtype), shape, strides, 0};
+    const int device = buffer->device()->number();
+    managed.tensor = {t.data, {kCuda, device}, t.shape.ndim, dlpack_type(t.dtype), shape, strides, 0};
     managed.context = this;
     managed.deleter = [](Managed* m) {
       auto* self = static_cast<Export*>(m->context);
@@ -83,10 +84,10 @@ template <class Managed> void drop(void* p) {
 
 }  // namespace
 
-Exported dlpack_export(LeaseRef lease, const Tensor& tensor, bool versioned, bool copied) {
-  lease->lend();
-  if (!versioned) return {&(new Export<DLManagedTensor>(std::move(lease), tensor))->managed, kName};
-  auto* e = new Export<DLManagedTensorVersioned>(std::move(lease), tensor);
+Exported dlpack_export(DeviceBufferRef buffer, const Tensor& tensor, bool versioned, bool copied) {
+  buffer->lend();
+  if (!versioned) return {&(new Export<DLManagedTensor>(std::move(buffer), tensor))->managed, kName};
+  auto* e = new Export<DLManagedTensorVersioned>(std::move(buffer), tensor);
   e->managed.major = 1;
   e->managed.flags = copied ? kIsCopied : 0;
   return {&e->managed, kNameVersioned};
@@ -95,7 +96,8 @@ Exported dlpack_export(LeaseRef lease, const Tensor& tensor, bool versioned, boo
 void dlpack_capsule_destructor(void* capsule) {
   // Of the Python that calls this: the library itself is linked with none.
   static const auto is_valid = reinterpret_cast<int (*)(void*, const char*)>(dlsym(RTLD_DEFAULT, "PyCapsule_IsValid"));
-  static const auto pointer = reinterpret_cast<void* (*)(void*, const char*)>(dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
+  using GetPointer = void* (*)(void*, const char*);
+  static const auto pointer = reinterpret_cast<GetPointer>(dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
   if (!is_valid || !pointer) return;
   if (is_valid(capsule, kName)) drop<DLManagedTensor>(pointer(capsule, kName));
   if (is_valid(capsule, kNameVersioned)) drop<DLManagedTensorVersioned>(pointer(capsule, kNameVersioned));

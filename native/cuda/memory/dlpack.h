@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/tensor.h"
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 
 namespace ps::gpu {
 
@@ -12,9 +12,9 @@ struct Exported {
   const char* capsule;          // the name that its capsule has
 };
 
-// A tensor for a consumer, who calls its deleter from any thread; the lease is lent until then. `versioned`: in the form
-// of DLPack 1.0, which also tells that the memory is a copy of the consumer's own.
-Exported dlpack_export(LeaseRef lease, const Tensor& tensor, bool versioned, bool copied);
+// A tensor for a consumer, which borrows the buffer and calls the tensor's deleter from any thread. `versioned`: in the
+// form of DLPack 1.0, which can also say that the memory is a copy of the consumer's own (`copied`).
+Exported dlpack_export(DeviceBufferRef buffer, const Tensor& tensor, bool versioned, bool copied);
 
 // The destructor of a PyCapsule of the above: deletes the tensor, unless a consumer has taken it.
 void dlpack_capsule_destructor(void* capsule);

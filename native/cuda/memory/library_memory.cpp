@@ -1,6 +1,6 @@
 #include "cuda/memory/library_memory.h"
 
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 
 namespace ps::gpu {
 

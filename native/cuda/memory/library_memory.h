@@ -1,4 +1,4 @@
-// Memory for NVIDIA's decoders out of our own pools, so that one budget counts for all. nvJPEG and nvImageCodec call
+// Memory for NVIDIA's decoders from our own pools, so that one budget counts for all. nvJPEG and nvImageCodec call
 // back with the same functions: a context, a size, and the stream whose work will use the block.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace ps::gpu {
 
 class LibraryMemory {
  public:
-  // 0: success; another number: no memory.
+  // 0: success; anything else: out of memory.
   using Take = int (*)(void* context, void** data, size_t bytes, CUstream stream);
   using Give = int (*)(void* context, void* data, size_t bytes, CUstream stream);
 

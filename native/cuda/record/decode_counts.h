@@ -1,4 +1,4 @@
-// How many files each of a mixed decoder's engines has decoded. Threads add while others look.
+// How many files each of a mixed decoder's engines has decoded. Threads add while others read.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct DecodeCounts {
   std::atomic<int64_t> refused{0};                 // of the CPU's files: those that the GPU was given before
   std::atomic<int64_t> indexed{0};                 // of our kernels' files: those with an index
 
-  void add(DecodedBy who, int64_t files, size_t bytes) {
-    Files& f = by[size_t(who)];
+  void add(DecodedBy engine, int64_t files, size_t bytes) {
+    Files& f = by[size_t(engine)];
     f.files.fetch_add(files, std::memory_order_relaxed);
     f.bytes.fetch_add(int64_t(bytes), std::memory_order_relaxed);
   }

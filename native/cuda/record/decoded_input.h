@@ -1,4 +1,4 @@
-// Pictures that a chain of operators reads where their decoder leaves them (device/picture/decoded_view.h).
+// Pictures that a fused kernel reads where their decoder leaves them (device/picture/decoded_view.h).
 #pragma once
 
 #include <vector>
@@ -17,14 +17,14 @@ struct Extent {
 namespace ps::gpu {
 
 struct DecodedSample {
-  bool planes = false;             // may be left as planes of samples: the decoder can, and the chain's kernel
+  bool planes = false;             // may be left as planes of samples: decoder and fused kernel permit it
   bool swapped = false;            // rows are columns of the file
-  Window needed;                   // by the chain, of the decoder's output
+  Window needed;                   // by the fused kernel, of the decoder's output
 };
 
 struct DecodedInput {
   std::vector<DecodedSample> samples;
-  device::DecodedView* views = nullptr;      // of each, on the GPU: there when the chain begins
+  device::DecodedView* views = nullptr;      // of each, on the GPU: there when the fused kernel begins
 };
 
 }  // namespace ps::gpu

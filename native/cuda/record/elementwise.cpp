@@ -23,7 +23,7 @@ void find_strides(const Shape& own, const Shape& result, int64_t* stride) {
   }
 }
 
-// The axes of a result, joined where all operands permit it; innermost first.
+// The axes of a result, merged where all operands permit it; innermost first.
 struct Groups {
   int count = 0;
   int64_t extent[kMaxDims] = {}, stride[ElementwiseCall::kMaxOperands][kMaxDims] = {};
@@ -33,9 +33,9 @@ struct Groups {
     for (int k = 0; k < call.count; k++) find_strides(call.operands[k].tensor->shape, result, step[k]);
     for (int i = result.ndim; i-- > 0;) {
       if (result[i] == 1) continue;
-      bool joined = count > 0;
-      for (int k = 0; k < call.count && joined; k++) joined = step[k][i] == stride[k][count - 1] * extent[count - 1];
-      if (joined) {
+      bool merged = count > 0;
+      for (int k = 0; k < call.count && merged; k++) merged = step[k][i] == stride[k][count - 1] * extent[count - 1];
+      if (merged) {
         extent[count - 1] *= result[i];
         continue;
       }
@@ -68,7 +68,7 @@ std::string stored_type(const ElementwiseOperand& o) {
 class HostArrays {
  public:
   void add(const Tensor& t) {
-    if (!t.bytes()) return;                          // nobody reads it, and another one may lie at the same place
+    if (!t.bytes()) return;                          // it has no readers, and another may have its address
     if (!offset_.try_emplace(t.data, bytes_.size()).second) return;
     bytes_.resize(bytes_.size() + (t.bytes() + 15) / 16 * 16);
     std::memcpy(bytes_.data() + offset_[t.data], t.data, t.bytes());

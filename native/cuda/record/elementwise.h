@@ -1,4 +1,4 @@
-// Element-wise functions on a GPU: kernels of their own, and stages of chains (device/tensor/elementwise.h).
+// Element-wise functions on a GPU: kernels of their own, and stages of fused kernels (device/tensor/elementwise.h).
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct ElementwiseCall {
 // Writes the result into output 0. Operands on the host go along with the kernel's arguments.
 void record_elementwise(Recorder& r, const std::function<ElementwiseCall(const Context&)>& call);
 
-// As a stage; operand number `above` is what the stage above gives.
+// As a stage; the operand with index `above` is what the stage above gives.
 bool fits_elementwise_stage(const Context& c, const ElementwiseCall& call, int above);
 Functor elementwise_stage(const Context& c, const ElementwiseCall& call, int above);
 void fill_elementwise_stage(const Context& c, const ElementwiseCall& call, int above, void* functor);

@@ -14,7 +14,7 @@ namespace ps {
 class GpuOperator {
  public:
   virtual ~GpuOperator() = default;
-  // Puts this operator's work, for all samples, on the list. Nothing runs yet. Outputs have memory.
+  // Records this operator's commands for all samples. Nothing runs yet. Outputs have memory.
   virtual void record(gpu::Recorder& r) const = 0;
   // What the CPU does for each sample before that work begins: run_host(), on the worker threads, after record().
   // `Context::outputs` are in device memory then; pinned memory for what they write comes from Recorder::pinned().
@@ -32,8 +32,8 @@ struct Functor {
   std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
   std::string text = {};               // source that stands behind what is included: of types that no header has
 };
-// PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand: of
-// all instantiations the fields must be the same; cpp_type() gives the arguments.
+// PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand:
+// all instantiations must have the same fields; cpp_type() gives the arguments.
 #define PS_FUNCTOR(type, file) \
   ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}
 
@@ -41,22 +41,23 @@ namespace gpu {
 std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...
 }
 
-// An operator on pictures that joins others in one kernel (device/picture/picture.h). Alone it is a chain of one.
-// Pictures are whatever has height and width next to each other, channels before or behind, and any axes before both.
+// An operator on pictures that can be a stage of a fused kernel (device/picture/picture.h): its functor is that stage.
+// Alone it is a group of one. Pictures are whatever has height and width next to each other, channels before or behind,
+// and any axes before both.
 class StageOperator : public GpuOperator {
  public:
-  // After setup(): whether this sample fits. If one of a batch does not, the operators of a chain run one by one, and
-  // record_alone() does what chains cannot.
+  // After setup(): whether this sample fits. If one of a batch does not, the operators of the group run one by one, and
+  // record_alone() does what a fused kernel cannot.
   virtual bool fits_stage(const Context& c) const = 0;
   // The functor for this batch, by its first sample: all have the same types and numbers of axes.
   virtual Functor stage(const Context& c) const = 0;
   virtual void fill_stage(const Context& c, void* functor) const = 0;
   virtual void record_alone(gpu::Recorder& r) const = 0;
-  // Whether each of its pixels needs just one of its input's: the same, or the one that the functor's region() tells.
+  // Whether each of its pixels needs just one of its input's: the same, or the one that the functor's region() names.
   virtual bool one_to_one() const { return false; }
-  // What its output's pixels in a window need of the input; by default, if they are not one to one, all of it.
+  // Which window of the input a window of the output needs; by default, if pixels are not one to one, all of it.
   virtual Window needed(const Context& c, const Window& output) const;
-  // How many columns and rows of the input any so many of the output's need, of stages that are one to one or tiled.
+  // How many columns and rows of the input so many of the output need, for stages that are one to one or tiled.
   virtual Extent tile_input(const Context& c, const Extent& output) const { return (void)c, output; }
   // Outputs besides the first.
   virtual void record_others(gpu::Recorder& r) const { (void)r; }
@@ -65,7 +66,7 @@ class StageOperator : public GpuOperator {
   void record(gpu::Recorder& r) const final;
 };
 
-// A decoder, into whose place a chain of stages may put its own kernel.
+// A decoder whose pixels a fused kernel may make in its place.
 class PictureDecoder : public GpuOperator {
  public:
   // Which of the recorder's samples are likely to be left as planes.

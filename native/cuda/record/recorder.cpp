@@ -24,7 +24,7 @@ void Recorder::add(Command c) {
   commands_.push_back(std::move(c));
 }
 
-size_t Recorder::stage(const void* data, size_t bytes) {
+size_t Recorder::add_upload(const void* data, size_t bytes) {
   const size_t at = (upload_.size() + kAlign - 1) / kAlign * kAlign;
   upload_.resize(at + bytes);
   if (bytes) std::memcpy(upload_.data() + at, data, bytes);
@@ -44,8 +44,8 @@ void Recorder::launch(const std::string& source, const std::vector<int>& blocks,
   if (!total) return;
   Command c;
   c.kernel = KernelTable::of(*device_).request(source);
-  c.jobs_at = stage(jobs.data(), jobs.size());
-  c.first_at = stage(first.data(), first.size() * sizeof(int32_t));
+  c.jobs_at = add_upload(jobs.data(), jobs.size());
+  c.first_at = add_upload(first.data(), first.size() * sizeof(int32_t));
   c.stride = int(stride);
   c.samples = int(blocks.size());
   c.blocks = int(total);
@@ -112,8 +112,8 @@ void Recorder::copy_to_host(void* to, const void* from, size_t bytes) {
 void Recorder::copy(void* to, const void* from, size_t bytes) {
   if (!bytes) return;
   call([=](CUstream s) {
-    check(driver().cuMemcpyDtoDAsync_v2(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, s),
-          "cuMemcpyDtoDAsync");
+    const auto out = reinterpret_cast<CUdeviceptr>(to), in = reinterpret_cast<CUdeviceptr>(from);
+    check(driver().cuMemcpyDtoDAsync_v2(out, in, bytes, s), "cuMemcpyDtoDAsync");
   });
 }
 
@@ -150,8 +150,8 @@ void Recorder::enqueue(Command& c, const uint8_t* jobs, CUstream stream) {
     check(driver().cuFuncSetAttribute(function, kFunctionMaxDynamicShared, c.shared), "cuFuncSetAttribute");
   device::Launch launch{jobs + c.jobs_at, reinterpret_cast<const int32_t*>(jobs + c.first_at), c.stride, c.samples};
   void* parameters[] = {&launch};
-  check(driver().cuLaunchKernel(function, unsigned(c.blocks), 1, 1, unsigned(c.threads), 1, 1, unsigned(c.shared), stream,
-                                parameters, nullptr),
+  check(driver().cuLaunchKernel(function, unsigned(c.blocks), 1, 1, unsigned(c.threads), 1, 1, unsigned(c.shared),
+                                stream, parameters, nullptr),
         "cuLaunchKernel");
 }
 

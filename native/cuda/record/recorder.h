@@ -1,4 +1,5 @@
-// The list of what a GPU does for one batch: made when shapes are known, run when the CPU's part is done.
+// Records a GPU's commands for one batch: launches and copies. They are recorded when shapes are known, and enqueued
+// when the CPU's part is done.
 #pragma once
 
 #include <functional>
@@ -19,28 +20,33 @@ namespace ps::gpu {
 
 class Recorder {
  public:
-  // What needs nothing of the GPU's goes into `front`, copies and decoding above all; `compute` waits for that, so the
-  // kernels of one batch run while the next one is copied. Work that begins before all others goes into `early`.
+  // Commands that read no result of the GPU's go into `front`, copies and decoding above all; `compute` waits for them,
+  // so the kernels of one batch run while the next one is copied. Those that do not wait for the host go into `early`.
   Recorder(DeviceRef device, CUstream early, CUstream front, CUstream compute)
       : device_(device), early_(early), front_(front), compute_(compute) {}
 
-  // The batch as the operator that records sees it: its contexts, one per sample.
+  // An operator begins to record: these are its contexts, one per sample.
   void begin(int node, std::vector<Context> samples, bool front);
   int size() const { return int(samples_.size()); }
   const Context& operator[](int sample) const { return samples_[size_t(sample)]; }
   Device& device() const { return *device_; }
-  // Blocks of pinned memory that hold, among other things, the batch's files: of one block any part may be copied.
+  // Blocks of pinned memory that hold the batch's files, among other things: any range of a block may be copied.
   void set_file_blocks(std::vector<BufferRef> blocks) { file_blocks_ = std::move(blocks); }
   const std::vector<BufferRef>& file_blocks() const { return file_blocks_; }
 
   // A kernel that does each element by itself: fill(context, functor) writes the functor for a sample and returns the
   // number of elements. The functor's source must be the same for all samples.
   void elements(const Functor& functor, const std::function<int64_t(const Context&, void*)>& fill);
-  // One kernel for a chain of stages, from the first one's input to the last one's output; contexts[k][i] is that of
-  // stage k and sample i. Returns false, having recorded nothing, if a sample does not fit. `decoded`: the input is
-  // nowhere else; tells what is needed of it.
+  // One fused kernel for a group of stages, from the first one's input to the last one's output; contexts[k][i] is that
+  // of stage k and sample i. Returns false, having recorded nothing, if a sample does not fit. `decoded`: the input is
+  // in no tensor; gets which windows of it are needed.
+  bool fuse(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
+            DecodedInput* decoded = nullptr);
+  // As native/run calls it.
   bool chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
-             DecodedInput* decoded = nullptr);
+             DecodedInput* decoded = nullptr) {
+    return fuse(stages, contexts, decoded);
+  }
   // Any kernel: blocks[i] is how many blocks work on sample i; its job lies at jobs + i * stride (a multiple of 16).
   void launch(const std::string& source, const std::vector<int>& blocks, const std::vector<uint8_t>& jobs,
               size_t stride, int threads, int shared_bytes = 0);
@@ -51,23 +57,23 @@ class Recorder {
   void fill_bytes(void* to, uint8_t value, size_t bytes);
   // Anything else that is put into the stream. It runs on the thread that enqueues, with the context current.
   void call(std::function<void(CUstream)> f);
-  // The same for work that waits for no host part: it begins while the CPU is still at that, on
-  // a thread of its own: nvJPEG, for one, does not return before its engines are done.
+  // The same for work that does not wait for the host's part. A thread of its own enqueues it while the CPU still works
+  // on that part: nvJPEG, for one, does not return before its engines are done.
   void call_early(std::function<void(CUstream)> f);
 
-  // Memory until the batch's GPU work is done.
+  // Memory that lives until the batch's GPU work is done.
   void* scratch(size_t bytes);                                     // of the device
   void* pinned(size_t bytes);                                      // of the host
   // Device memory with these bytes.
   const void* constant(const void* data, size_t bytes);            // copied
 
-  // For the engine: enqueues what is early, then all the rest. The buffers must be kept until the work is done.
+  // For the engine: enqueues the early commands, then the others. The buffers must be kept until the work is done.
   bool has_early() const;
   void run_early();
   void run();
   std::vector<BufferRef> take_memory() { return std::move(memory_); }
   const std::vector<std::string>& sources() const { return sources_; }
-  int failed_node() const { return node_; }                        // whose work was being recorded or enqueued
+  int failed_node() const { return node_; }                        // whose commands were recorded or enqueued last
 
  private:
   struct Command {
@@ -78,7 +84,7 @@ class Recorder {
     int stride = 0, samples = 0, blocks = 0, threads = 0, shared = 0;
     std::function<void(CUstream)> call;
   };
-  size_t stage(const void* data, size_t bytes);
+  size_t add_upload(const void* data, size_t bytes);     // returns its offset
   void add(Command c);
   void enqueue(Command& c, const uint8_t* jobs, CUstream stream);
 

@@ -27,8 +27,8 @@ struct Bits {
 
   uint64_t peek(int n) const { return window >> (64 - n); }
 
-  // Table entries hold the number in their low 6 bits, and whatever they like above: masking it off here costs nothing,
-  // as shifts ignore the other bits, and so does everyone who reads `count`.
+  // Table entries hold the number in their low 6 bits, and other fields above, which need not be masked off: shifts
+  // ignore these bits, and so do all readers of `count`.
   void consume(uint64_t n) {
     window <<= n & 63;
     count -= n;

@@ -1,10 +1,10 @@
 #include "decode/jpeg/color.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "core/simd.h"
 
 namespace ps::jpeg {
 namespace {

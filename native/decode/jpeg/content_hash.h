@@ -1,4 +1,4 @@
-// A hash of bytes that keeps up with memory. It tells files and damage apart, not forgeries.
+// A hash of bytes that is as fast as memory. It distinguishes files and detects damage, but not forgeries.
 #pragma once
 
 #include <bit>

@@ -101,8 +101,8 @@ class Decoder::Impl {
     return bits;
   }
 
-  // Rows are entered where the index says only if there is something to gain, and if the file is, to its last byte, the
-  // one that was indexed: other predictions or other bits would otherwise come from what is passed over.
+  // Decoding begins at an indexed row only if that saves work, and if the file is, to its last byte, the one that was
+  // indexed: otherwise the blocks before might have led to other predictions or other bits.
   bool is_of_this_file(const ScanIndex& index) const {
     if (rows_.begin == 0 && columns_.end == h_->mcus_per_row()) return false;
     return index.row_count == uint32_t(h_->mcu_rows()) && index.content == content_of(data_, size_);
@@ -249,7 +249,7 @@ class Decoder::Impl {
 
   Block blocks_[kMaxBlocksInMcu];
   int block_count_ = 0;
-  Slot slots_[kGroup][kMaxBlocksInMcu];   // by the MCU's number in a group
+  Slot slots_[kGroup][kMaxBlocksInMcu];   // by the MCU's index in a group
   std::vector<uint32_t> needed_columns_;
   int first_group_[kMaxComponents] = {};
   std::vector<int16_t> coefficients_;   // of kGroup MCUs

@@ -19,7 +19,7 @@ struct HuffmanSpec {
 struct Component {
   int id = 0;
   int h = 1, v = 1;            // sampling factors
-  int quant = 0, dc = 0, ac = 0;   // table numbers
+  int quant = 0, dc = 0, ac = 0;   // indices of tables
   int width = 0, height = 0;   // samples that carry picture, without the padding to whole blocks
 };
 

@@ -1,11 +1,11 @@
 #include "decode/jpeg/idct.h"
 
-// GCC 12's own AVX-512 header starts undefined vectors in a way that its warning objects to (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cstring>
+
+// GCC 12's own AVX-512 header starts undefined vectors in a way that its warning objects to (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include "core/simd.h"
 
 namespace ps::jpeg {
 namespace {

@@ -13,11 +13,11 @@ namespace {
 class Indexer {
  public:
   bool scan(const uint8_t* data, size_t size, const Header& header, OwnScanIndex& index) {
-    if (size >> 29) return false;      // bits could not be numbered
+    if (size >> 29) return false;      // positions of bits have 32 bits
     index_ = &index;
     data_ = data;
     index.rows.clear();
-    index.parts.clear();
+    index.subsequences.clear();
     blocks_since_ = 0;
     start_blocks(header);
     segments_.start(data + header.scan, size - header.scan);
@@ -30,7 +30,7 @@ class Indexer {
     }
     index.bits = uint32_t(begin);
     index.content = content_of(data, size);
-    if (index.parts.size() * IndexPart::kBits < size_t(begin)) add_part(0, 0);
+    if (index.subsequences.size() * IndexSubsequence::kBits < size_t(begin)) add_subsequence(0, 0);
     return true;
   }
 
@@ -81,11 +81,12 @@ class Indexer {
   // To a place between two blocks.
   void pass(int64_t at, int block, uint32_t blocks) {
     blocks_since_ += blocks;
-    for (int64_t end; (end = int64_t(index_->parts.size() + 1) * IndexPart::kBits) <= at;) add_part(at - end, block);
+    for (int64_t end; (end = int64_t(index_->subsequences.size() + 1) * IndexSubsequence::kBits) <= at;)
+      add_subsequence(at - end, block);
   }
 
-  void add_part(int64_t behind, int block) {
-    index_->parts.push_back({uint32_t(behind) | uint32_t(block) << 12 | blocks_since_ << 16});
+  void add_subsequence(int64_t behind, int block) {
+    index_->subsequences.push_back({uint32_t(behind) | uint32_t(block) << 12 | blocks_since_ << 16});
     blocks_since_ = 0;
   }
 
@@ -108,7 +109,7 @@ class Indexer {
   int count_ = 0;
   const uint8_t* data_ = nullptr;
   OwnScanIndex* index_ = nullptr;
-  uint32_t blocks_since_ = 0;          // the last part's end
+  uint32_t blocks_since_ = 0;          // the end of the last subsequence
 };
 
 }  // namespace

@@ -23,19 +23,19 @@ namespace {
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() { if (number_ >= 0) ::close(number_); }
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  operator int() const { return number_; }
+  explicit Descriptor(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~Descriptor() { if (descriptor_ >= 0) ::close(descriptor_); }
+  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  operator int() const { return descriptor_; }
 
  private:
-  int number_;
+  int descriptor_;
 };
 
 }  // namespace
 
-// One of them, open: its table in memory, and records read when they are wanted. It is not mapped, since what somebody
-// cuts off a mapped file ends the process.
+// One of them, open: its table in memory, and records read when they are wanted. It is not mapped, since a mapped file
+// that is truncated ends the process.
 class JpegIndex::File {
  public:
   File(std::string path, Descriptor descriptor, size_t bytes)
@@ -57,17 +57,17 @@ class JpegIndex::File {
     IndexRecord record;
     again(&record, sizeof record, place);
     if (record.check != wanted.check || record.file_bytes != size || bytes_ - place < record.bytes()) return false;
-    constexpr uint64_t each = jpeg::IndexPart::kBits;
-    if (record.row_count != uint32_t(header.mcu_rows()) || record.part_count != (record.bits + each - 1) / each ||
-        record.bits / 8 > size)
+    constexpr uint64_t each = jpeg::IndexSubsequence::kBits;
+    if (record.row_count != uint32_t(header.mcu_rows()) ||
+        record.subsequence_count != (record.bits + each - 1) / each || record.bits / 8 > size)
       return false;
     void* rows = take(record.bytes() - sizeof record);
     again(rows, record.bytes() - sizeof record, place + sizeof record);
     if (record.sum != record.expected_sum(rows)) return false;
     found.rows = static_cast<const jpeg::IndexRow*>(rows);
-    found.parts = reinterpret_cast<const jpeg::IndexPart*>(found.rows + record.row_count);
+    found.subsequences = reinterpret_cast<const jpeg::IndexSubsequence*>(found.rows + record.row_count);
     found.row_count = record.row_count;
-    found.part_count = record.part_count;
+    found.subsequence_count = record.subsequence_count;
     found.bits = record.bits;
     found.content = record.content;
     return true;
@@ -84,7 +84,7 @@ class JpegIndex::File {
       next += n, at += uint64_t(n), bytes -= size_t(n);
     }
   }
-  // After it has been opened: somewhere else than where its name is told.
+  // After it has been opened, when no caller adds the path to the error.
   void again(void* to, size_t bytes, uint64_t at) const {
     try {
       read(to, bytes, at);

@@ -1,4 +1,4 @@
-// Index files, open for looking JPEG files up in them. Nothing in them is believed: whatever they hold, what is given
+// Index files, open for looking JPEG files up in them. Their contents are not trusted: whatever they hold, what is found
 // lies within them, and is as it was written for a file of the same size, ends and beginning of the scan.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The file that holds the indexes of many JPEG files, little-endian:
 //
 //   IndexHead
-//   for each file: IndexRecord, its rows, its parts; each begins at a multiple of 8 bytes
+//   for each file: IndexRecord, its rows, its subsequences; each begins at a multiple of 8 bytes
 //   IndexEntry for each file, by rising keys
 //
 // A file is found by what it contains, not by a name: it may lie in a folder, an archive or a data base.
@@ -32,19 +32,22 @@ struct IndexEntry {
 };
 
 struct IndexRecord {
-  uint64_t sum;                        // of all that follows, rows and parts too
+  uint64_t sum;                        // of all that follows, rows and subsequences too
   uint64_t check;                      // of the file: a second key
   uint64_t content;                    // ScanIndex::content
   uint64_t file_bytes;
-  uint32_t row_count, part_count, bits, unused;
+  uint32_t row_count, subsequence_count, bits, unused;
 
-  uint64_t bytes() const { return sizeof *this + row_count * sizeof(IndexRow) + part_count * sizeof(IndexPart); }
-  uint64_t expected_sum(const void* rows_and_parts) const {
+  uint64_t bytes() const {
+    return sizeof *this + row_count * sizeof(IndexRow) + subsequence_count * sizeof(IndexSubsequence);
+  }
+  uint64_t expected_sum(const void* rows_and_subsequences) const {
     return ContentHash().add(&check, sizeof *this - offsetof(IndexRecord, check))
-        .add(rows_and_parts, bytes() - sizeof *this).value();
+        .add(rows_and_subsequences, bytes() - sizeof *this).value();
   }
 };
-static_assert(sizeof(IndexRow) == 16 && sizeof(IndexPart) == 4 && sizeof(IndexHead) == 56 && sizeof(IndexRecord) == 48);
+static_assert(sizeof(IndexRow) == 16 && sizeof(IndexSubsequence) == 4);
+static_assert(sizeof(IndexHead) == 56 && sizeof(IndexRecord) == 48);
 
 // Of a file: what it is found by. That looks at its size, its beginning, where its scan begins, and its end: a camera's
 // files may all begin with the same thumbnail, and a renderer's pictures all have the same sky.

@@ -24,12 +24,13 @@ Indexed IndexWriter::add(const uint8_t* data, size_t size) {
   thread_local OwnScanIndex index;
   if (!index_scan(data, size, header, index)) return Indexed::broken;
   const FileKey key(data, size, header.scan);
-  IndexRecord record{0, key.check, index.content, size, uint32_t(index.rows.size()), uint32_t(index.parts.size()),
-                     index.bits, 0};
+  IndexRecord record{0, key.check, index.content, size, uint32_t(index.rows.size()),
+                     uint32_t(index.subsequences.size()), index.bits, 0};
   std::vector<uint8_t> bytes((record.bytes() + 7) / 8 * 8);
   uint8_t* rows = bytes.data() + sizeof record;
   std::memcpy(rows, index.rows.data(), index.rows.size() * sizeof(IndexRow));
-  std::memcpy(rows + index.rows.size() * sizeof(IndexRow), index.parts.data(), index.parts.size() * sizeof(IndexPart));
+  std::memcpy(rows + index.rows.size() * sizeof(IndexRow), index.subsequences.data(),
+              index.subsequences.size() * sizeof(IndexSubsequence));
   record.sum = record.expected_sum(rows);
   std::memcpy(bytes.data(), &record, sizeof record);
 

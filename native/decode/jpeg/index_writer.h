@@ -12,7 +12,7 @@
 
 namespace ps::jpeg {
 
-// What became of a file. The numbers are part of the C ABI.
+// What became of a file. The values are part of the C ABI.
 enum class Indexed : int32_t {
   yes = 0,
   not_jpeg = 1,

@@ -13,7 +13,7 @@
 
 namespace ps::jpeg {
 
-// The rows of two MCU rows at a time: enough to upsample across the seam between them.
+// The rows of two MCU rows at a time: enough to upsample across the boundary between them.
 class Plane : public PlaneWindow {
  public:
   // `mcu_columns`: those that will be decoded, for this component or for others.
@@ -64,7 +64,7 @@ class Plane : public PlaneWindow {
  private:
   static constexpr size_t kMargin = 64;   // readable samples on both sides of a row
 
-  int origin_ = 0, mask_ = 0;   // the column of the first sample kept; of row numbers
+  int origin_ = 0, mask_ = 0;   // the column of the first sample kept; of row indices
   size_t stride_ = 0;
   std::vector<uint8_t> samples_, upsampled_;
 };

@@ -1,9 +1,9 @@
 #include "decode/jpeg/segments.h"
 
-#include <immintrin.h>
-
 #include <bit>
 #include <cstring>
+
+#include "core/simd.h"
 
 namespace ps::jpeg {
 namespace {
@@ -25,7 +25,7 @@ uint32_t copy_and_find_ff(const uint8_t* from, uint8_t* to) {
 #endif
 
 // `at` is behind an FF. Returns true where that FF is data, with `at` behind its stuffing; false before a marker's code
-// or at the end. Several FF in a row are fill bytes before a marker; before a 00 they are damage (`sound` becomes false).
+// or at the end. Several FF in a row are fill bytes before a marker; before a 00 they are damage (`sound` is false).
 bool stuffed(const uint8_t*& at, const uint8_t* limit, bool& sound) {
   const uint8_t* first = at;
   while (at < limit && *at == 0xFF) at++;

@@ -9,12 +9,12 @@ namespace ps::jpeg {
 
 class Segments {
  public:
-  // So many bytes after a segment's end may be read (their contents mean nothing): more than any MCU can take up.
+  // So many bytes after a segment's end may be read (their contents are undefined): more than any MCU can take up.
   static constexpr size_t kSlack = 4096;
 
-  // `first`: the number of the segment that the bytes begin in.
+  // `first`: the index of the segment that the bytes begin in.
   void start(const uint8_t* scan, size_t size, int64_t first = 0);
-  // Brings the segment of that number; numbers must rise. false: a restart marker before it is missing or another one,
+  // Opens the segment of that index; indices must rise. false: a restart marker before it is missing or out of order,
   // or the stuffing is not what an encoder writes.
   bool open(int64_t number);
 

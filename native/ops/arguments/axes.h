@@ -61,7 +61,7 @@ class AxesArgument {
   std::string names_;
 };
 
-// Of numbers that are given for each of so many axes: the one for number `i`. One number stands for all.
+// Of numbers that are given for each of so many axes: the one for axis i of these. One number stands for all.
 template <class T> T axis_value(const Context& c, const Arg<T>& a, const char* name, int i, int axes) {
   const int64_t have = a.size(c);
   if (have != 1 && have != axes)

@@ -37,7 +37,7 @@ inline int64_t border_index(Border border, int64_t i, int64_t n) {
 }
 
 // Cuts or refuses a region that reaches beyond the tensor.
-inline void settle(Border border, const Shape& input, const Layout& layout, Region& r) {
+inline void apply_border(Border border, const Shape& input, const Layout& layout, Region& r) {
   if (border == Border::error) check_inside(r, input, layout);
   for (int i = 0; i < input.ndim; i++) {
     if (border == Border::trim) {

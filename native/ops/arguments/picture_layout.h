@@ -6,7 +6,7 @@
 
 namespace ps {
 
-// `volumes` tells what four axes are: depth slices, or else frames. Empty for numbers of axes that no picture has.
+// `volumes`: four axes are those of a volume (DHWC), or else of frames. Empty for numbers of axes that no picture has.
 inline Layout guessed_layout(int ndim, bool volumes) {
   const Layout guesses[] = {"HW", "HWC", volumes ? "DHWC" : "FHWC", "FDHWC"};
   return ndim >= 2 && ndim <= 5 ? guesses[ndim - 2] : Layout();

@@ -1,4 +1,4 @@
-// Windows and flips of pictures as the stage of GPU kernels that crop, slice and flip have in common.
+// Windows and flips of pictures as a stage of fused kernels, which crop, slice and flip have in common.
 #pragma once
 
 #include "cuda/record/operator.h"
@@ -33,7 +33,7 @@ inline void fill_window(const Region& r, const Tensor& in, bool back_x, bool bac
       back_x ? -1 : 1, back_y ? -1 : 1};
 }
 
-// What fill_window() has such a stage ask for.
+// The pixels of the input that a stage filled by fill_window() asks for.
 inline Window needed_of_window(const Region& r, const Tensor& in, bool back_x, bool back_y, const Window& output) {
   device::WindowStage<uint8_t> stage;
   fill_window(r, in, back_x, back_y, &stage);

@@ -45,7 +45,7 @@ class SliceWindow {
     return r;
   }
 
-  // Of a picture, and inside it; region() is for those who can do with more.
+  // Of a picture, and inside it; region() is more general.
   Window window(const Context& c, int64_t width, int64_t height) const {
     const Shape picture{height, width};
     const Region r = region(c, picture, "HW");

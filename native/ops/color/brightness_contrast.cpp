@@ -48,9 +48,7 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
     const In* in = static_cast<const In*>(from);
     Out* out = static_cast<Out*>(to);
     const Functor affine = f;                        // a copy that no store to `out` can change
-#if defined(PS_PIXEL_LANES)
     if constexpr (lanes::kFast<In, Out>) return lanes::affine_bytes(in, n, affine.multiplier, affine.addend, out);
-#endif
     for (size_t i = 0; i < n; i++) out[i] = convert<Out>(affine(convert<float>(in[i])));
   }
 

@@ -27,8 +27,6 @@ template <Space kFrom, Space kTo> void plain_pixels(const uint8_t* from, uint8_t
   }
 }
 
-#if defined(PS_LANES)
-
 // For three planes of 16 bytes: where each byte of their pixels comes from, 16 by 16.
 struct Interleaving {
   alignas(16) uint8_t from[3][3][16];                // part of the pixels, plane; 0x80: from another plane
@@ -129,9 +127,6 @@ template <Space kFrom, Space kTo> size_t many_pixels(const uint8_t* from, uint8_
   for (; i + kColorsRead <= n; i += kColorBlock) sixteen_pixels<kFrom, kTo>(from + i * kIn, to + i * kOut);
   return i;
 }
-#else
-template <Space kFrom, Space kTo> size_t many_pixels(const uint8_t*, uint8_t*, size_t) { return 0; }
-#endif
 
 template <Space kFrom, Space kTo> void color_row(const uint8_t* from, uint8_t* to, size_t n) {
   constexpr int kIn = device::channels_of(kFrom), kOut = device::channels_of(kTo);

@@ -45,9 +45,7 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
     const In* in = static_cast<const In*>(from);
     Out* out = static_cast<Out*>(to);
     const Functor twist = f;                         // a copy that no store to `out` can change
-#if defined(PS_PIXEL_LANES)
     if constexpr (lanes::kFast<In, Out>) return lanes::mix_bytes(in, n, twist.matrix, twist.offset, out);
-#endif
     for (size_t i = 0; i < n; i++) {
       const float r = convert<float>(in[3 * i]), g = convert<float>(in[3 * i + 1]), b = convert<float>(in[3 * i + 2]);
       for (size_t k = 0; k < 3; k++) out[3 * i + k] = convert<Out>(twist.channel(int(k), r, g, b));

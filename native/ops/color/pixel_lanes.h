@@ -7,9 +7,6 @@
 
 #include "rows/lanes.h"
 
-#if defined(PS_LANES)
-#define PS_PIXEL_LANES 1
-
 namespace ps::lanes {
 
 // Which types the functions here are for.
@@ -66,4 +63,3 @@ template <class Out> void mix_bytes(const uint8_t* from, size_t n, const float (
 }
 
 }  // namespace ps::lanes
-#endif

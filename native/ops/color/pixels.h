@@ -26,8 +26,8 @@ template <class F> decltype(auto) visit_pixel(DType t, const char* what, F&& f) 
   }
 }
 
-// `Functor` is the device's stage, with any type of the output: its fields are the operator's parameters on the CPU
-// too. N: how many elements must be seen together. Derived classes' setup() calls begin_setup(), and fills
+// `Functor` is the stage functor of the GPU, with any type of the output: its fields are the operator's parameters on
+// the CPU too. N: how many elements must be seen together. Derived classes' setup() calls begin_setup(), and fills
 // c.param<Functor>() in.
 template <class Functor, int N> class PixelOperator : public RowOperator, public StageOperator {
  public:

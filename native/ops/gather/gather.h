@@ -15,7 +15,7 @@ struct GatherAxis {
   int64_t first = 0, step = 1;    // index i of the output is index first + i * step of the input
   int64_t extent = 0;             // of the input
   int64_t stride = 0;             // bytes from one element of the input to the next
-  bool channels = false;          // bodies are told the index on this axis
+  bool channels = false;          // the index on this axis is passed to bodies
   bool whole() const { return first == 0 && step == 1 && size == extent; }
 };
 
@@ -37,15 +37,15 @@ class Gather {
   }
 
   // Axes at the end that are taken whole move together: they become one block (a small one, so that it can be kept in
-  // store for filling), whose bytes this returns; what the body is told of are blocks then.
+  // store for filling), whose bytes this returns; the body then gets blocks instead of elements.
   int64_t take_block(size_t element) {
     auto block = int64_t(element);
     for (; end_ > axes_ && end_[-1].whole() && end_[-1].stride == block && block * end_[-1].size <= 4096; end_--)
       block *= end_[-1].size;
     return block;
   }
-  // If neighbours are taken along the axis that is the last one then, they make the block longer. Returns how many bytes
-  // behind the input's first one they begin. For what lies inside as a whole.
+  // If neighbours are taken along the axis that is then the last one, they make the block longer. Returns how many
+  // bytes behind the input's first one they begin. Only where all of the output lies inside the input.
   int64_t take_neighbours(int64_t& block) {
     if (end_ == axes_ || end_[-1].step != 1 || end_[-1].stride != block) return 0;
     const GatherAxis& axis = *--end_;

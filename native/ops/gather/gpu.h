@@ -13,8 +13,8 @@ namespace ps::gpu {
 // Adds the sample's axes; pointers, and numbers per channel that are needed, go into the head.
 using DescribeGather = std::function<void(const Context&, ps::Gather&, device::GatherHead&)>;
 
-// `functor` is a template of penstock/device/ on two types and the number of axes. `from` and `to` are what the elements
-// are taken for, `border` what lies beyond the input.
+// `functor` is a template of penstock/device/ on two types and the number of axes. `from` and `to` are the types as
+// which elements are read and written, `border` says what lies beyond the input.
 void record_gather(Recorder& r, const std::string& functor, const std::string& header, DType from, DType to,
                    Border border, const DescribeGather& describe);
 

@@ -88,7 +88,7 @@ class TransformOperator : public Operator {
  protected:
   // Arguments that may differ from frame to frame.
   virtual std::vector<const FrameArg*> arguments() const { return {}; }
-  // How many axes the arguments tell; given is that of the inputs, or 0.
+  // How many axes the arguments imply; `given` is that of the inputs, or 0.
   virtual int64_t axes(const Context& c, int given) const = 0;
   virtual Transform make(const Context& c, int n, int64_t frame) const = 0;
 

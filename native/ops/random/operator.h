@@ -12,7 +12,7 @@ namespace ps {
 class RandomOperator : public Operator {
  public:
   static constexpr Count kInputs{0, 1};
-  // `like` is the number of the input that may tell the output's shape.
+  // `like` is the index of the input that may give the output's shape.
   RandomOperator(const Spec& s, DType fallback, int like = 0)
       : shape_(s.arg<int64_t>("shape")), dtype_(s.dtype("dtype", fallback)), like_(like) {
     if (s.num_inputs > like && shape_.given())
@@ -28,7 +28,7 @@ class RandomOperator : public Operator {
   }
 
  protected:
-  // A number where nothing tells a shape.
+  // A single number where no shape is given.
   Shape shape(const Context& c) const {
     if (c.num_inputs > like_) return c.in(like_).shape;
     Shape s;

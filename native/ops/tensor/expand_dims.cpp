@@ -1,4 +1,4 @@
-// Axes of extent 1 put in. The engine hands the input's memory on.
+// Axes of extent 1 put in. The engine passes the input's memory on.
 #include "core/operator.h"
 
 namespace ps {

@@ -1,4 +1,4 @@
-// The samples of a batch in another order. The engine hands the input's memory on.
+// The samples of a batch in another order. The engine passes the input's memory on.
 #include "core/operator.h"
 
 namespace ps {

@@ -1,4 +1,4 @@
-// The same elements under another shape, layout or type. The engine hands the input's memory on: nothing is copied.
+// The same elements under another shape, layout or type. The engine passes the input's memory on: nothing is copied.
 #include <cmath>
 
 #include "core/operator.h"

@@ -1,4 +1,5 @@
-// Axes of extent 1 taken out; of tensors without elements, any axes that leave none. The engine hands the input's memory on.
+// Axes of extent 1 taken out; of tensors without elements, any axes that leave none. The engine passes the input's
+// memory on.
 #include "ops/arguments/axes.h"
 
 namespace ps {

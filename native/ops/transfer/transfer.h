@@ -1,4 +1,4 @@
-// What copies to the GPU and copies to the CPU share: samples that lie one behind the other on both sides go in one copy.
+// What copies to the GPU and copies to the CPU share: samples that are contiguous on both sides go in one copy.
 #pragma once
 
 #include "cuda/record/operator.h"

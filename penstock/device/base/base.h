@@ -1,4 +1,4 @@
-// What code for the GPU is written with. It is compiled three times: by NVRTC for the GPU, by the host's compiler with
+// The language of code for the GPU. It is compiled three times: by NVRTC for the GPU, by the host's compiler with
 // the library (which fills the functors' fields in), and by the host's compiler as kernels that the tests run without
 // a GPU. So kernels may be run by any number of threads per block, one among them: whatever a block does together is a
 // loop from thread() in steps of threads(), and sync() stands between such loops.
@@ -15,7 +15,7 @@ typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #define PS_FN __device__ __forceinline__
 #define PS_KERNEL extern "C" __global__ void
-// For so many threads, of so many blocks of which a multiprocessor has registers.
+// With a bound on registers: so many blocks of so many threads fit on a multiprocessor.
 #define PS_BOUNDED_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define PS_SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
 #define PS_HOST 0
@@ -82,7 +82,7 @@ template <class T> PS_FN T min(T a, T b) { return b < a ? b : a; }
 template <class T> PS_FN T max(T a, T b) { return a < b ? b : a; }
 template <class T> PS_FN T clamp(T v, T low, T high) { return min(max(v, low), high); }
 
-// What the host gives out is the GPU's own memory: said so, loads and stores need not find that out.
+// Tells the compiler that the pointer is to the GPU's global memory: then loads and stores need not find that out.
 template <class T> PS_FN T* on_gpu(T* p) {
 #if defined(__CUDACC_RTC__)
   __builtin_assume(__isGlobal(p));
@@ -90,7 +90,7 @@ template <class T> PS_FN T* on_gpu(T* p) {
   return p;
 }
 
-// What every kernel is launched with. `first_block` has one number for each sample and one more: which blocks work on
+// What every kernel is launched with. `first_block` has an entry for each sample and one more: which blocks work on
 // which sample. A sample's job lies at jobs + stride * sample.
 struct Launch {
   const unsigned char* jobs;
@@ -99,7 +99,7 @@ struct Launch {
 };
 
 #if !PS_HOST
-// The sample that this block works on. Where samples are of one size, it is where it is looked for first.
+// The sample that this block works on. Where samples are of one size, the first guess is right.
 PS_FN int find_sample(const Launch& l) {
   int low = 0, high = l.samples;       // first_block[low] <= block < first_block[high]
   const auto guess = int(divide(float(block()) * float(l.samples), float(l.first_block[l.samples])));

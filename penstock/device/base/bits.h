@@ -1,4 +1,4 @@
-// Instructions that C++ has no words for.
+// Instructions for which C++ has no operators.
 #pragma once
 
 #include "device/base/base.h"
@@ -15,8 +15,8 @@ PS_FN uint32_t shift_pair(uint32_t low, uint32_t high, uint32_t shift) { return 
 PS_FN uint32_t dot_lower(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_lo(pair, bytes, sum); }
 PS_FN uint32_t dot_upper(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_hi(pair, bytes, sum); }
 PS_FN int count_ones(uint32_t bits) { return __popc(bits); }
-PS_FN int lowest_one(uint32_t bits) { return __ffs(int(bits)) - 1; }           // its number; bits are not all zero
-PS_FN void or_into(uint32_t* word, uint32_t bits) { atomicOr(word, bits); }    // others may do so at the same time
+PS_FN int lowest_one(uint32_t bits) { return __ffs(int(bits)) - 1; }           // its index; bits are not all zero
+PS_FN void or_into(uint32_t* word, uint32_t bits) { atomicOr(word, bits); }    // atomic
 #else
 PS_FN uint32_t bits_of(float v) {
   uint32_t bits;

@@ -1,4 +1,4 @@
-// Sums of all that comes before, by a whole block: of anything that an associative operation joins.
+// Prefix sums (inclusive scans) by a whole block, with any associative operation.
 #pragma once
 
 #include "device/base/lanes.h"
@@ -16,7 +16,7 @@ template <class T> PS_FN T value_of(int lane, const T& own) {
   return all.value;
 }
 
-// From each thread's own value to those of all threads of its warp up to it.
+// The inclusive scan of the values of a warp's threads.
 template <class T, class Join> PS_FN T scan_lanes(T sum, Join join) {
   PS_UNROLL for (int distance = 1; distance < kLanes; distance *= 2) {
     const T before = value_of(lane() - distance, sum);
@@ -25,8 +25,8 @@ template <class T, class Join> PS_FN T scan_lanes(T sum, Join join) {
   return sum;
 }
 
-// From each thread's own value to those of all threads up to it. `totals` is shared memory for threads() values, which
-// hold them too until the next sync().
+// The inclusive scan of the values of a block's threads. `totals` is shared memory for threads() values, which hold the
+// results too until the next sync().
 template <class T, class Join> PS_FN void scan_threads(T* totals, const T& own, Join join) {
   const int t = thread();
   T sum = scan_lanes(own, join);
@@ -43,7 +43,7 @@ template <class T, class Join> PS_FN void scan_threads(T* totals, const T& own, 
   sync();
 }
 
-// Each of n values becomes the sum of all up to it. Threads have to be in step before and are so behind.
+// The inclusive scan of n values in place. Threads are synchronized before (by the caller) and afterwards.
 template <class T, class Join> PS_FN void scan_values(T* values, int64_t n, T* totals, T none, Join join) {
   const int64_t each = (n + threads() - 1) / threads();
   const int64_t begin = min(each * thread(), n), end = min(begin + each, n);

@@ -20,7 +20,7 @@ class Divisor {
     if ((n | number_) >> 32) return n / number_;
     return quotient(uint32_t(n));
   }
-  // For those who know that both fit.
+  // Where the caller knows that both fit.
   PS_FN uint32_t quotient(uint32_t n) const { return uint32_t(((uint64_t(n) * multiplier_ >> 32) + n) >> shift_); }
   PS_FN int quotient(int n) const {    // not negative
     const auto whole = uint32_t(n);

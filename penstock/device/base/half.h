@@ -1,4 +1,4 @@
-// Numbers of 16 bits, without CUDA's headers.
+// Half-precision floats, without CUDA's headers.
 #pragma once
 
 #include "device/base/base.h"
@@ -17,6 +17,8 @@ struct half {
     return v;
   }
 };
+#elif defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+using half = __fp16;           // GCC 12's name on ARM: the same numbers
 #else
 using half = _Float16;
 #endif

@@ -17,14 +17,14 @@ template <class T> PS_FN T& held_in(unsigned char* shared) {
   asm("" : "+r"(address));
   return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
-PS_FN uint32_t take_number(uint32_t* next) { return atomicAdd(next, 1u); }   // others may take one at the same time
-// Nothing waits for the word before it is used: without a branch, and into the very register. From memory of any kind.
+PS_FN uint32_t fetch_increment(uint32_t* next) { return atomicAdd(next, 1u); }   // atomic
+// Loads from memory of any kind without a branch, into the same register: no lane waits before it uses the word.
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.u32 %0, [%2]; }"
                : "+r"(word) : "r"(wanted), "l"(from));
 }
-// Between two turns of a loop: compilers do not know what becomes of the word. Of a branch that is taken now and then
-// they would make a loop around this one otherwise, for which all lanes of a warp wait.
+// Between two turns of a loop: hides from compilers what becomes of the word. Otherwise they may turn a branch that is
+// rarely taken into a loop around this one, for which all lanes of a warp wait.
 PS_FN void in_one_loop(uint32_t& going) { asm volatile("" : "+r"(going)); }
 #else
 PS_FN void in_one_loop(uint32_t&) {}
@@ -35,7 +35,7 @@ template <class T> PS_FN T& held_in(unsigned char* shared) { return *reinterpret
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   if (wanted) word = *from;
 }
-PS_FN uint32_t take_number(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
+PS_FN uint32_t fetch_increment(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
 #endif
 #endif
 

@@ -1,5 +1,5 @@
-// The conversions of crop and slice, as ops/arguments/truncate.cpp has them for the CPU: fractions are cut off, and floats
-// saturate too, at the largest finite value.
+// The conversions of crop and slice, as ops/arguments/truncate.cpp has them for the CPU: fractions are truncated, and
+// floats saturate too, at the largest finite value.
 #pragma once
 
 #include "device/base/convert.h"

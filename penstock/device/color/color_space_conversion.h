@@ -9,7 +9,7 @@ namespace ps::device {
 
 template <Space kFrom, Space kTo> struct ColorSpaces {
   template <class Up> PS_FN Vec<uint8_t, Up::kChannels> at(const Up& up, int x, int y, int c) const {
-    constexpr int N = Up::kChannels;                 // of the chain's first picture: 1, or all
+    constexpr int N = Up::kChannels;                 // read at a time: 1, or all
     float in[3], out[3];
     if constexpr (N >= 3) {
       const auto pixel = up.at(x, y, 0);

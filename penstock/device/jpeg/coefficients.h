@@ -1,10 +1,10 @@
-// Decodes the parts of scans to lists of coefficients, and checks all that may be wrong: if this finds no fault, the
-// result is that of a decoder that began at the start. Nothing happens at the end of a block that other lanes would
-// wait for.
+// Decodes the subsequences of scans to sparse coefficients, and checks all that may be wrong: if this finds no fault,
+// the result is that of a decoder that began at the start. Nothing happens at the end of a block that other lanes
+// would wait for.
 #pragma once
 
 #include "device/jpeg/huffman.h"
-#include "device/jpeg/lists.h"
+#include "device/jpeg/sparse.h"
 
 namespace ps::device {
 
@@ -15,19 +15,19 @@ struct alignas(16) JpegLink {
   uint32_t begins_mcu;                 // 1: it is the first
   int16_t* differences;
   uint32_t step;                       // bytes from one MCU's difference to the next one's
-  uint32_t number;
+  uint32_t index;
 };
 struct alignas(16) JpegLinkTables {    // its first half
   uint32_t dc, ac, next, begins_mcu;
 };
 
 // Behind these: a stretch of the scan.
-struct JpegListMemory {
+struct JpegCoefficientMemory {
   JpegTables<uint16_t> tables;
   JpegLink link[kJpegBlocksInMcu];
 };
 
-PS_FN uint32_t list_bits(const JpegPicture& p) { return kJpegListThreads * p.part_bits; }
+PS_FN uint32_t coefficient_bits(const JpegPicture& p) { return kJpegCoefficientThreads * p.subsequence_bits; }
 
 #if !PS_HOST
 // The number that these uppermost bits stand for, `size` of them.
@@ -57,19 +57,20 @@ PS_FN void store_difference(const JpegLink& link, uint32_t mcu, int value) {
   *on_gpu(reinterpret_cast<int16_t*>(bytes)) = int16_t(value);
 }
 
-// Makes a part's list, up to the last block that the window needs. Returns how many vectors it has.
-PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const JpegStretch& stretch, uint32_t part,
-                         uint32_t bits) {
-  const uint32_t before = part ? p.sum[part - 1] : 0, end = part_end(p, part, bits), needed = p.needed;
+// Stores a subsequence's coefficients, up to the last block that the window needs. Returns how many vectors they take.
+PS_FN uint32_t decode_subsequence(const JpegPicture& p, const JpegCoefficientMemory& m, const JpegStretch& stretch,
+                                  uint32_t subsequence, uint32_t bits) {
+  const uint32_t before = subsequence ? p.sum[subsequence - 1] : 0, needed = p.needed;
+  const uint32_t end = subsequence_end(p, subsequence, bits);
   if (before >= needed) return 0;                  // behind the last block anything may follow
-  const JpegState from = part ? p.part[part - 1] : JpegState{0, 0}, left = p.part[part];
-  const uint32_t room = p.list_vectors;
-  note_spans(p, part, before, min(p.sum[part], needed));
-  JpegListVector* const list = list_of(p, part);
+  const JpegState from = subsequence ? p.exit[subsequence - 1] : JpegState{0, 0}, left = p.exit[subsequence];
+  const uint32_t room = p.sparse_vectors;
+  record_spans(p, subsequence, before, min(p.sum[subsequence], needed));
+  JpegSparseVector* const sparse = sparse_of(p, subsequence);
   uint32_t vectors = 0;
   JpegCursor c(p, stretch.words(from.bit, end), from);
   const auto blocks_in_mcu = uint32_t(p.blocks_in_mcu);
-  // `last`: how many blocks are passed when the segment is over. So what fills up its last byte is not taken for one.
+  // `last`: how many blocks there are up to the segment's end. So what pads its last byte is not taken for one.
   const auto last_of = [&](uint32_t segment) { return min((segment + 1) * p.segment_blocks, needed) - before; };
   uint32_t block = c.block(), mcu = before / blocks_in_mcu, passed = 0, last = last_of(c.segment);
   uint32_t broken = before != mcu * blocks_in_mcu + block || before - c.segment * p.segment_blocks > p.segment_blocks;
@@ -78,7 +79,7 @@ PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const Jp
     return *reinterpret_cast<const JpegLink*>(reinterpret_cast<const uint8_t*>(m.link) + place);
   };
   uint32_t link = block * sizeof(JpegLink);
-  // Between two blocks, at the end of a segment or of the part.
+  // Between two blocks, at the end of a segment or of the subsequence.
   const auto arrive = [&] {
     complete = before + passed == needed;
     broken |= c.bit > c.segment_end || (c.bit == c.segment_end && passed != last);
@@ -100,10 +101,10 @@ PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const Jp
   uint32_t table = tables.dc;
   int index = -1;                                  // of the last coefficient
   PS_LOOP for (; going; in_one_loop(going)) {
-    JpegListVector vector;
+    JpegSparseVector vector;
     uint32_t arrived = 0;
     PS_UNROLL for (int k = 0; k < 4; k++) {
-      vector.words[k] = JpegListVector::kNothing;
+      vector.words[k] = JpegSparseVector::kNothing;
       if (arrived) continue;
       const uint32_t window = c.window();
       uint32_t entry = m.tables.at(table).quick[quick_place(window)];
@@ -127,7 +128,7 @@ PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const Jp
       table = ended ? tables.dc : tables.ac;
       if (ended && (c.bit >= limit || tag == last_tag)) arrived = 1;
     }
-    list[vectors++ * kJpegListParts] = vector;
+    sparse[vectors++ * kJpegSparseColumns] = vector;
     if (vectors == room) broken = 1, going = 0;
     if (arrived && going) {
       passed = tag >> 7;
@@ -135,9 +136,9 @@ PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const Jp
       limit = min(end, c.segment_end), last_tag = last << 7;
     }
   }
-  passed = tag >> 7, block = link_at(link).number;
-  const uint32_t sum = p.sum[part];
-  // Where the last block is, the parts behind have to know that, or they would write as well.
+  passed = tag >> 7, block = link_at(link).index;
+  const uint32_t sum = p.sum[subsequence];
+  // The sum behind the last block has to say so, or the subsequences that follow would write as well.
   const bool fits = complete ? sum >= needed
                              : c.bit == left.bit && block == left.block() && passed == left.blocks() &&
                                    sum == before + passed;
@@ -146,15 +147,16 @@ PS_FN uint32_t list_part(const JpegPicture& p, const JpegListMemory& m, const Jp
   return vectors;
 }
 
-// A block for each kJpegListThreads parts.
-PS_FN void jpeg_list(const Launch& l) {
+// A block for each kJpegCoefficientThreads subsequences.
+PS_FN void jpeg_coefficients(const Launch& l) {
   PS_SHARED_MEMORY(memory);
-  auto& m = held_in<JpegListMemory>(memory);
+  auto& m = held_in<JpegCoefficientMemory>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
-  const uint32_t bits = jpeg_bits(p), all = count_parts(p, bits), first = uint32_t(b.number) * kJpegListThreads;
+  const uint32_t bits = jpeg_bits(p), all = count_subsequences(p, bits);
+  const uint32_t first = uint32_t(b.index) * kJpegCoefficientThreads;
   if (first >= all) return;
-  const uint32_t end = min(first + kJpegListThreads, all);
+  const uint32_t end = min(first + kJpegCoefficientThreads, all);
   if (first && p.sum[first - 1] >= p.needed) return;
   for (int i = thread(); i < p.blocks_in_mcu; i += threads()) {
     const JpegComponent& c = p.component[p.component_of[i]];
@@ -163,12 +165,12 @@ PS_FN void jpeg_list(const Launch& l) {
     m.link[i] = {p.dc_table[i] * size, p.ac_table[i] * size, next * uint32_t(sizeof(JpegLink)), i == 0,
                  c.differences + p.rank[i], uint32_t(c.blocks) * 2, uint32_t(i)};
   }
-  const JpegStretch stretch = load_stretch(p, reinterpret_cast<uint32_t*>(memory + sizeof(JpegListMemory)),
-                                           first * p.part_bits, min(end * p.part_bits, bits),
-                                           jpeg_stretch(list_bits(p)));
+  const JpegStretch stretch = load_stretch(p, reinterpret_cast<uint32_t*>(memory + sizeof(JpegCoefficientMemory)),
+                                           first * p.subsequence_bits, min(end * p.subsequence_bits, bits),
+                                           jpeg_stretch(coefficient_bits(p)));
   load_tables(p, m.tables);
-  for (uint32_t part = first + uint32_t(thread()); part < end; part += uint32_t(threads()))
-    on_gpu(p.list_length)[part] = list_part(p, m, stretch, part, bits);
+  for (uint32_t subsequence = first + uint32_t(thread()); subsequence < end; subsequence += uint32_t(threads()))
+    on_gpu(p.sparse_length)[subsequence] = decode_subsequence(p, m, stretch, subsequence, bits);
 }
 #endif
 

@@ -62,7 +62,7 @@ struct JpegColors {
   }
 };
 
-// Eight pixels each of rows y and y + 1 from x on, of which jpeg_upsample() tells what they may be: put(i, k, four)
+// Eight pixels each of rows y and y + 1 from x on, where x and y are as jpeg_upsample() needs them: put(i, k, four)
 // gets the four from column x + i on of row y + k.
 template <class Put>
 PS_FN void jpeg_make_pixels(const JpegPicture& p, const JpegColors& colors, int x, int y, Put put) {

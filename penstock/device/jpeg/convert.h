@@ -13,7 +13,7 @@ template <class To> PS_FN void jpeg_convert(const Launch& l) {
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!is_sound(p)) return;
-  const int64_t all = int64_t(p.width) * p.height * p.channels, first = int64_t(b.number) * kJpegConverted;
+  const int64_t all = int64_t(p.width) * p.height * p.channels, first = int64_t(b.index) * kJpegConverted;
   const auto count = int(min(all - first, int64_t(kJpegConverted)));
   const uint8_t* from = on_gpu(p.out) + first;
   To* to = on_gpu(static_cast<To*>(p.converted)) + first;

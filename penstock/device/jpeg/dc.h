@@ -35,8 +35,8 @@ PS_FN uint32_t sum_share(const int16_t* values, uint32_t begin, uint32_t end) {
   return sum;
 }
 
-// A block for kJpegSums values of a component. What comes before since the last restart it sums up by itself. Sums
-// wrap around as those of 16 bits do.
+// A block for kJpegSums values of a component. It adds up the differences before them, from the last restart on, by
+// itself. Sums wrap around as those of 16 bits do.
 PS_FN void jpeg_dc(const Launch& l) {
   PS_SHARED_MEMORY(memory);
   auto* totals = reinterpret_cast<JpegDifferences*>(memory);
@@ -45,13 +45,13 @@ PS_FN void jpeg_dc(const Launch& l) {
   if (!p.status->complete) return;
   const uint32_t mcus = p.needed / uint32_t(p.blocks_in_mcu);
   const auto chunks = [&](int k) { return int((mcus * uint32_t(p.component[k].blocks) + kJpegSums - 1) / kJpegSums); };
-  int k = 0, number = b.number;
-  while (number >= chunks(k)) number -= chunks(k++);
+  int k = 0, index = b.index;
+  while (index >= chunks(k)) index -= chunks(k++);
   const JpegComponent& c = p.component[k];
   if (c.columns == 0) return;
   const uint32_t all = mcus * uint32_t(c.blocks);
   const uint32_t period = p.segment_blocks / uint32_t(p.blocks_in_mcu) * uint32_t(c.blocks);
-  const uint32_t first = uint32_t(number) * kJpegSums, last = min(first + kJpegSums, all);
+  const uint32_t first = uint32_t(index) * kJpegSums, last = min(first + kJpegSums, all);
   const uint32_t share = sum_share(c.differences, first / period * period, first);
   const uint32_t each = (last - first + uint32_t(threads()) - 1) / uint32_t(threads());
   const uint32_t begin = min(first + each * uint32_t(thread()), last), end = min(begin + each, last);

@@ -1,4 +1,4 @@
-// From lists of coefficients to pixels by one kernel, where all components have a sample for each pixel: a block of
+// From sparse coefficients to pixels by one kernel, where all components have a sample for each pixel: a block of
 // threads has all that its pixels need, and no samples are stored.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ps::device {
 
-// What belongs to pixels takes the place of coefficients.
+// The pixels lie where the coefficients were.
 struct JpegDirectMemory {
   JpegTransformMemory transform;
   alignas(16) uint8_t samples[3][8][kJpegDirectBlocks * 8];
@@ -24,13 +24,13 @@ PS_FN void jpeg_direct(const Launch& l) {
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!is_sound(p)) return;
-  const int line = b.number / p.wanted_spans, row = p.mcu_row + line;
-  const int number = p.first_span + b.number - line * p.wanted_spans, first = number * p.span_mcus;
+  const int line = b.index / p.wanted_spans, row = p.mcu_row + line;
+  const int index = p.first_span + b.index - line * p.wanted_spans, first = index * p.span_mcus;
   const int mcus = min(p.span_mcus, p.mcus_across - first), components = p.components;
   const int begin = row * p.mcus_across + first;
   const JpegColors colors(p);
-  prepare_lists(p, m, mcus);
-  spread_lists(p, m, p.spans[row * p.spans_across + number], uint32_t(begin * components),
+  prepare_coefficients(p, m, mcus);
+  scatter_coefficients(p, m, p.spans[row * p.spans_across + index], uint32_t(begin * components),
                uint32_t(mcus * components));
   const int count = mcus * colors.components;      // component by component
   PS_LOOP

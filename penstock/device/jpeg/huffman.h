@@ -1,4 +1,4 @@
-// A decoder of a scan's blocks, from wherever it stands.
+// Decodes a scan's blocks, from any bit on.
 #pragma once
 
 #include "device/base/bits.h"
@@ -98,7 +98,7 @@ struct JpegCursor {
   const uint32_t* words;
   uint32_t bit;
   uint32_t first, second, third;       // words: the bit's one and those behind; the third one has been asked for early
-  uint32_t counts;                     // as JpegState has them, since the part began
+  uint32_t counts;                     // as JpegState has them, since the subsequence began
   uint32_t segment, segment_end;
 
   PS_FN JpegCursor(const JpegPicture& p, const uint32_t* from, uint32_t at, uint32_t in_mcu, uint32_t in_segment)
@@ -122,7 +122,7 @@ struct JpegCursor {
     load_if(crossed, words + (bit >> 5) + 2, third);
   }
   PS_FN uint32_t block() const { return counts & 15; }
-  PS_FN void begin_part() { counts &= 15; }
+  PS_FN void begin_subsequence() { counts &= 15; }
   // On to the next segment that is not empty.
   PS_FN void leave(const JpegPicture& p) {
     if (segment + 1 < p.segments) {
@@ -134,14 +134,14 @@ struct JpegCursor {
   }
   PS_FN JpegState state() const { return {bit, counts}; }
 };
-PS_FN bool in_step(const JpegState& a, const JpegState& b) { return a.bit == b.bit && a.block() == b.block(); }
+PS_FN bool synchronized(const JpegState& a, const JpegState& b) { return a.bit == b.bit && a.block() == b.block(); }
 
 // Passes over blocks until there is one that ends at the bit `end` or behind it. Then arrived(cursor, end) may set
-// another end, or return false. Whether what is found makes sense is nobody's business here; a block that goes beyond
-// its segment is none.
+// another end, or return false. Whether the blocks are valid is not checked here (coefficients.h does), but one that
+// goes beyond its segment does not count.
 //
 // Blocks are of any length, so that lanes of a warp come to the ends of theirs at any time: only what is rare is a
-// branch, and all lanes take up to as many symbols as one look-up finds each time.
+// branch, and in each turn all lanes take as many symbols as one look-up finds.
 template <class Arrived>
 PS_FN void pass_over(const JpegPicture& p, const JpegTables<uint32_t>& t, const JpegStretch& stretch, JpegCursor& c,
                      uint32_t end, Arrived arrived) {
@@ -175,12 +175,14 @@ PS_FN void pass_over(const JpegPicture& p, const JpegTables<uint32_t>& t, const 
   }
 }
 
-// The parts that a scan really has.
+// Of the scan as it was found, where JpegPicture::subsequences is an upper bound.
 PS_FN uint32_t jpeg_bits(const JpegPicture& p) { return p.segment[p.segments]; }
-PS_FN uint32_t part_end(const JpegPicture& p, uint32_t part, uint32_t bits) {
-  return min((part + 1) * p.part_bits, bits);
+PS_FN uint32_t subsequence_end(const JpegPicture& p, uint32_t subsequence, uint32_t bits) {
+  return min((subsequence + 1) * p.subsequence_bits, bits);
 }
-PS_FN uint32_t count_parts(const JpegPicture& p, uint32_t bits) { return (bits + p.part_bits - 1) / p.part_bits; }
+PS_FN uint32_t count_subsequences(const JpegPicture& p, uint32_t bits) {
+  return (bits + p.subsequence_bits - 1) / p.subsequence_bits;
+}
 #endif
 
 }  // namespace ps::device

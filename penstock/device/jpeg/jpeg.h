@@ -1,11 +1,12 @@
 // Decoding baseline JPEG files, a batch at a time: what the kernels of device/jpeg know of each picture. They run
 // one after the other over all pictures:
 //
-//   unstuff.h       the scans without byte stuffing, cut at their restart markers
-//   table.h         Huffman tables that are quick to look up
-//   synchronize.h   where each part of a scan begins: decoders started at wrong bits soon fall into step
+//   unstuff.h       the scans without byte stuffing, cut into segments at their restart markers
+//   table.h         look-up tables of Huffman codes
+//   synchronize.h   where each subsequence of a scan begins: Huffman codes are self-synchronizing, so a decoder that
+//                   begins at a wrong bit soon decodes the same blocks as one that began at the start
 //   index.h         ... or as an index of the file says
-//   coefficients.h  all parts decoded once more, from the right bits: lists (lists.h) of coefficients, and
+//   coefficients.h  all subsequences decoded once more, from the right bits: sparse coefficients (sparse.h), and
 //                   whether all is consistent
 //   dc.h            DC values from their differences
 //   transform.h     dequantisation and inverse DCT (idct.h): planes of samples
@@ -13,7 +14,8 @@
 //   direct.h        ... instead of both, where all components have a sample for each pixel
 //   convert.h       other types than bytes
 //
-// A file that is inconsistent in any way is left to other decoders, see JpegStatus.
+// A file that is inconsistent in any way is left to other decoders, see JpegStatus. docs/jpeg-decoder.md cites the
+// literature.
 #pragma once
 
 #include "device/base/divisor.h"
@@ -23,13 +25,13 @@ namespace ps::device {
 inline constexpr int kJpegThreads = 256;
 inline constexpr int kJpegPieceBytes = 16384, kJpegRunBytes = 32;   // of a file, for a block and for a thread
 inline constexpr int kJpegRuns = kJpegPieceBytes / kJpegRunBytes;
-inline constexpr int kJpegScanThreads = 256, kJpegListThreads = 128;       // that decode parts of a scan
+inline constexpr int kJpegScanThreads = 256, kJpegCoefficientThreads = 128;       // that decode subsequences
 inline constexpr uint32_t kJpegBehind = 320 * 8;                   // bits that decoders may look at: blocks have 1984
 inline constexpr uint32_t kJpegStretch = 17408;                    // words of a scan in shared memory, at most
-inline constexpr int kJpegSeams = 512;                             // between parts, for a block
-inline constexpr int kJpegSlots = 24;                              // parts that one is joined to
-inline constexpr uint32_t kJpegInOrder = 1 << 22;                  // bits that one thread decodes while all others wait
-inline constexpr uint32_t kJpegEntered = 1024;                     // parts that an index tells of, for a block
+inline constexpr int kJpegBoundaries = 512;                        // between subsequences, for a block
+inline constexpr int kJpegOverflow = 24;                           // subsequences that a decoder goes on through
+inline constexpr uint32_t kJpegSerialBits = 1 << 22;               // bits that one thread decodes, and the others wait
+inline constexpr uint32_t kJpegSeeded = 1024;                      // subsequences that an index gives, for a block
 inline constexpr int kJpegSums = 8192;                             // DC values, for a block
 inline constexpr int kJpegTables = 4, kJpegBlocksInMcu = 10;       // of a picture, at most
 inline constexpr int kJpegTransformThreads = 128, kJpegTileBlocks = 128;     // of 8 x 8 samples, for a block
@@ -76,9 +78,9 @@ struct JpegState {
 // All but the first mean that another decoder has to take the picture.
 struct JpegStatus {
   uint32_t complete;                   // the scan has all blocks that are needed
-  uint32_t broken;                     // codes that there are not, markers out of order, parts that do not fit, or take long
-  uint32_t extreme;                    // numbers that no picture has: decoders differ in how they overflow
-  uint32_t unsettled;                  // parts had to be decoded one after the other
+  uint32_t broken;                     // invalid codes, markers out of order, subsequences that do not fit or take long
+  uint32_t extreme;                    // DC values that no picture has: decoders differ in how they overflow
+  uint32_t unresolved;                 // subsequences have to be decoded one after the other
 };
 
 struct JpegComponent {
@@ -103,26 +105,26 @@ struct JpegPicture {
   uint32_t* segment;                   // the bit that each begins at, and the end of the last one
   uint32_t segments, segment_blocks;   // between restart markers; blocks in each but the last
   uint32_t has_restarts;
-  uint32_t part_bits, group;           // of a part; parts that a thread decodes to find out where they begin
-  uint32_t guess_bits;                 // how far before them it begins
-  uint32_t parts;                      // at most
-  JpegState *entry, *part;             // where a decoder comes to each group of parts, and where it leaves each part
-  uint8_t* seam;                       // how many parts the decoder of the one before is ahead of being in step
-  JpegState* slot_states;              // ... and where it left them
-  uint32_t* sum;                       // blocks up to each part's end
-  const uint32_t* index;               // words that say how decoders leave each part; null: these are to be found out
+  uint32_t subsequence_bits, group;    // bits of each; how many a thread decodes to synchronize
+  uint32_t guess_bits;                 // how far before its group it begins
+  uint32_t subsequences;               // how many, at most
+  JpegState *entry, *exit;             // where a decoder enters each group, and where it leaves each subsequence
+  uint8_t* overflow;                   // how many the previous decoder goes on through until it is synchronized
+  JpegState* overflow_states;          // ... and where it leaves them
+  uint32_t* sum;                       // blocks up to the end of each
+  const uint32_t* index;               // by subsequence, how a decoder leaves it; null: synchronize
   uint32_t index_bits;                 // of the scan, as the index has it
   JpegStatus* status;
   const JpegTable* table[kJpegTables];
   uint32_t blocks, needed;             // in the scan; up to the last one that the window needs
   int32_t blocks_in_mcu;
   uint8_t dc_table[16], ac_table[16];  // by block in the MCU
-  uint8_t component_of[16], rank[16];  // its component, its number among those of that component
+  uint8_t component_of[16], rank[16];  // its component, its index among the blocks of that component
   uint8_t place[64];                   // of coefficients in the file's order: column * 8 + row
   int32_t mcus_across;
   int32_t mcu_column, mcu_row, mcu_columns, mcu_rows;   // those with samples that are wanted
-  struct JpegListVector* lists;        // coefficients of each part
-  uint32_t *list_length, list_vectors; // of each; room of each
+  struct JpegSparseVector* sparse;     // coefficients of each subsequence
+  uint32_t *sparse_length, sparse_vectors;   // vectors that each has, and has room for
   struct JpegSpan* spans;              // MCUs of a row that are transformed together, of all rows that are needed
   int32_t span_mcus, spans_across;
   int32_t first_span, wanted_spans;    // in a row
@@ -146,7 +148,7 @@ struct JpegJob {
 #if !PS_HOST
 struct JpegBlock {
   const JpegPicture& picture;
-  int number;                          // of this block, among those of the picture
+  int index;                           // of this block, among those of the picture
 };
 PS_FN JpegBlock jpeg_block(const Launch& l) {
   const int sample = find_sample(l);

@@ -136,8 +136,8 @@ PS_FN void jpeg_pixels(const Launch& l) {
   if (!is_sound(p)) return;
   const JpegTiles tiles(p);
   const JpegColors colors(p);
-  const int down = b.number / tiles.across;
-  const int x0 = tiles.x + (b.number - down * tiles.across) * kJpegTileWidth, y0 = tiles.y + down * kJpegTileHeight;
+  const int down = b.index / tiles.across;
+  const int x0 = tiles.x + (b.index - down * tiles.across) * kJpegTileWidth, y0 = tiles.y + down * kJpegTileHeight;
   const JpegTile tile(p, x0 - p.x, y0 - p.y, memory);
   PS_LOOP
   for (int i = thread(); i < kJpegTileWidth / 8 * (kJpegTileHeight / 2); i += threads()) {

@@ -1,31 +1,31 @@
-// Dequantisation and inverse DCT: from lists of coefficients to planes of samples. Only in shared memory do blocks have
+// Dequantisation and inverse DCT: from sparse coefficients to planes of samples. Only in shared memory do blocks have
 // all their 64 numbers.
 #pragma once
 
 #include "device/base/lanes.h"
 #include "device/jpeg/idct.h"
-#include "device/jpeg/lists.h"
+#include "device/jpeg/sparse.h"
 
 namespace ps::device {
 
 // A block of 8 x 8 on its way.
 struct alignas(16) JpegPlacedBlock {
-  uint8_t* to;                         // null: nobody wants it
+  uint8_t* to;                         // null: outside the window
   int32_t pitch;
   int16_t dc;
-  uint8_t number, component;           // in the span
+  uint8_t index, component;           // in the span
 };
 
 struct JpegTransformMemory {
-  JpegEight column[kJpegTileBlocks][9];            // in the last one goes what is none
+  JpegEight column[kJpegTileBlocks][9];            // the last one takes the words that are no coefficients
   JpegPlacedBlock block[kJpegTileBlocks];          // as they lie in the planes
   JpegEight quant[3][8];
   uint8_t place[128];
 };
 
 #if !PS_HOST
-// All threads: nothing but zeros, and what the rest looks up.
-PS_FN void prepare_lists(const JpegPicture& p, JpegTransformMemory& m, int mcus) {
+// All threads: coefficients are zeroed, and tables copied to shared memory.
+PS_FN void prepare_coefficients(const JpegPicture& p, JpegTransformMemory& m, int mcus) {
   for (int i = thread(); i < 24; i += threads())
     m.quant[i / 8][i % 8] = reinterpret_cast<const JpegEight*>(p.component[i / 8].quant)[i % 8];
   for (int i = thread(); i < 128; i += threads()) m.place[i] = i < 64 ? p.place[i] : uint8_t(64);
@@ -33,7 +33,7 @@ PS_FN void prepare_lists(const JpegPicture& p, JpegTransformMemory& m, int mcus)
   for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
 }
 
-// All threads: what is to be known of the span's blocks.
+// All threads: the span's blocks, and where their samples go.
 PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, int first, int mcus) {
   for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
     int k = 0, j = i;
@@ -49,31 +49,33 @@ PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, in
       b.pitch = c.columns * 8;
       b.to = c.plane + (int64_t(line) * 8 * b.pitch + column * 8);
       b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + mcu) * c.blocks + rank];
-      b.number = uint8_t(mcu * p.blocks_in_mcu + before + rank), b.component = uint8_t(k);
+      b.index = uint8_t(mcu * p.blocks_in_mcu + before + rank), b.component = uint8_t(k);
     }
     m.block[i] = b;
   }
 }
 
 // All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
-PS_FN void spread_lists(const JpegPicture& p, JpegTransformMemory& m, JpegSpan span, uint32_t first, uint32_t count) {
+PS_FN void scatter_coefficients(const JpegPicture& p, JpegTransformMemory& m, JpegSpan span, uint32_t first,
+                                uint32_t count) {
   constexpr uint32_t together = 4;     // vectors are on their way at a time
   auto* coefficients = reinterpret_cast<int16_t*>(m.column);
   const uint32_t lanes = clamp(span.end - span.begin, 1u, uint32_t(threads())), rows = uint32_t(threads()) / lanes;
   const uint32_t row = uint32_t(thread()) / lanes;
   sync();
-  for (uint32_t part = span.begin + uint32_t(thread()) % lanes; part < span.end && row < rows; part += lanes) {
-    const JpegListVector* list = list_of(p, part);
-    const uint32_t vectors = on_gpu(p.list_length)[part], offset = (part ? on_gpu(p.sum)[part - 1] : 0) - first;
+  for (uint32_t s = span.begin + uint32_t(thread()) % lanes; s < span.end && row < rows; s += lanes) {
+    const JpegSparseVector* from = sparse_of(p, s);
+    const uint32_t vectors = on_gpu(p.sparse_length)[s], offset = (s ? on_gpu(p.sum)[s - 1] : 0) - first;
     PS_LOOP
     for (uint32_t i = row; i < vectors; i += rows * together) {
-      JpegListVector v[together];
-      PS_UNROLL for (uint32_t k = 0; k < together; k++) v[k] = list[min(i + k * rows, vectors - 1) * kJpegListParts];
+      JpegSparseVector v[together];
+      PS_UNROLL for (uint32_t k = 0; k < together; k++)
+        v[k] = from[min(i + k * rows, vectors - 1) * kJpegSparseColumns];
       PS_UNROLL for (uint32_t k = 0; k < together; k++) {
         if (i + k * rows >= vectors) break;
         PS_UNROLL for (const uint32_t word : v[k].words) {
-          const uint32_t number = (word >> 7 & 511) + offset;
-          if (number < count) coefficients[number * 72 + m.place[word & 127]] = int16_t(word >> 16);
+          const uint32_t index = (word >> 7 & 511) + offset;
+          if (index < count) coefficients[index * 72 + m.place[word & 127]] = int16_t(word >> 16);
         }
       }
     }
@@ -88,24 +90,24 @@ PS_FN void jpeg_transform(const Launch& l) {
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
   if (!is_sound(p)) return;
-  const int line = b.number / p.wanted_spans, row = p.mcu_row + line;
-  const int number = p.first_span + b.number - line * p.wanted_spans, first = number * p.span_mcus;
+  const int line = b.index / p.wanted_spans, row = p.mcu_row + line;
+  const int index = p.first_span + b.index - line * p.wanted_spans, first = index * p.span_mcus;
   const int mcus = min(p.span_mcus, p.mcus_across - first), count = mcus * p.blocks_in_mcu;
-  const JpegSpan span = p.spans[row * p.spans_across + number];
-  prepare_lists(p, m, mcus);
+  const JpegSpan span = p.spans[row * p.spans_across + index];
+  prepare_coefficients(p, m, mcus);
   find_blocks(p, m, row, first, mcus);
-  spread_lists(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
+  scatter_coefficients(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
   PS_LOOP
   for (int i = thread(); i < count * 4; i += threads()) {
     const JpegPlacedBlock at = m.block[i / 4];
     if (!at.to) continue;
     // Odd blocks begin with other columns than even ones: so eight threads write to different banks.
-    const int one = (i % 4 + at.number % 2 * 3) & 7, two = one ^ 4;
-    JpegEight left = m.column[at.number][one], right = m.column[at.number][two];
+    const int one = (i % 4 + at.index % 2 * 3) & 7, two = one ^ 4;
+    JpegEight left = m.column[at.index][one], right = m.column[at.index][two];
     if (one == 0) left.v[0] = pick_bytes(uint32_t(at.dc), left.v[0], 0x7610);
     if (two == 0) right.v[0] = pick_bytes(uint32_t(at.dc), right.v[0], 0x7610);
-    m.column[at.number][one] = transform_column(left, m.quant[at.component][one]);
-    m.column[at.number][two] = transform_column(right, m.quant[at.component][two]);
+    m.column[at.index][one] = transform_column(left, m.quant[at.component][one]);
+    m.column[at.index][two] = transform_column(right, m.quant[at.component][two]);
   }
   sync();
   PS_LOOP
@@ -116,7 +118,7 @@ PS_FN void jpeg_transform(const Launch& l) {
     int rows[2][8];
     PS_UNROLL
     for (int x = 0; x < 8; x++) {
-      const uint32_t both = m.column[at.number][x].v[pair];
+      const uint32_t both = m.column[at.index][x].v[pair];
       rows[0][x] = lower(both), rows[1][x] = upper(both);
     }
     uint8_t* to = on_gpu(at.to) + int64_t(pair) * 2 * at.pitch;

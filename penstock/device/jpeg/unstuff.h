@@ -85,11 +85,11 @@ PS_FN JpegRun jpeg_run(const JpegPicture& p, uint32_t begin) {
   return run;
 }
 // One of a piece. There may be more threads than it has runs.
-PS_FN uint32_t run_begin(const JpegBlock& b, int number) {
-  return (b.picture.first_piece + uint32_t(b.number)) * kJpegPieceBytes + uint32_t(number) * kJpegRunBytes;
+PS_FN uint32_t run_begin(const JpegBlock& b, int index) {
+  return (b.picture.first_piece + uint32_t(b.index)) * kJpegPieceBytes + uint32_t(index) * kJpegRunBytes;
 }
-PS_FN JpegRun jpeg_run(const JpegBlock& b, int number) {
-  return number < kJpegRuns ? jpeg_run(b.picture, run_begin(b, number)) : JpegRun();
+PS_FN JpegRun jpeg_run(const JpegBlock& b, int index) {
+  return index < kJpegRuns ? jpeg_run(b.picture, run_begin(b, index)) : JpegRun();
 }
 
 // A block for each piece.
@@ -104,8 +104,8 @@ PS_FN void jpeg_count(const Launch& l) {
     sync();
   }
   if (thread() != 0) return;
-  b.picture.piece[b.number] = {all & 0x7FFF, (all >> 15 & 0x3FFF) | (all >> 31 << 31)};
-  if (b.number == 0) *b.picture.status = {0, 0, 0, 0};
+  b.picture.piece[b.index] = {all & 0x7FFF, (all >> 15 & 0x3FFF) | (all >> 31 << 31)};
+  if (b.index == 0) *b.picture.status = {0, 0, 0, 0};
 }
 
 struct JoinPieces {
@@ -173,11 +173,11 @@ struct JpegPacker {
 };
 
 // Where segments begin. The marker behind the last one, if there is one, ends the scan whatever its number.
-PS_FN void place_segments(const JpegPicture& p, const JpegRun& run, uint32_t begin, uint32_t at, uint32_t number) {
-  for (uint32_t left = run.markers; left && number < p.segments; left &= left - 1) {
+PS_FN void place_segments(const JpegPicture& p, const JpegRun& run, uint32_t begin, uint32_t at, uint32_t segment) {
+  for (uint32_t left = run.markers; left && segment < p.segments; left &= left - 1) {
     const int i = lowest_one(left);
-    if (number + 1 < p.segments && (p.file[begin + uint32_t(i) + 1] & 7u) != (number & 7)) p.status->broken = 1;
-    p.segment[++number] = (at + uint32_t(count_ones(run.kept & lowest_bits(i)))) * 8;
+    if (segment + 1 < p.segments && (p.file[begin + uint32_t(i) + 1] & 7u) != (segment & 7)) p.status->broken = 1;
+    p.segment[++segment] = (at + uint32_t(count_ones(run.kept & lowest_bits(i)))) * 8;
   }
 }
 
@@ -201,8 +201,8 @@ PS_FN void jpeg_unstuff(const Launch& l) {
   auto& m = *reinterpret_cast<JpegUnstuffMemory*>(memory);
   const JpegBlock b = jpeg_block(l);
   const JpegPicture& p = b.picture;
-  JpegPiece before = sum_pieces(p, b.number ? b.number : int(p.pieces), m.before);
-  if (b.number == 0) {                 // segments whose markers are not found remain empty
+  JpegPiece before = sum_pieces(p, b.index ? b.index : int(p.pieces), m.before);
+  if (b.index == 0) {                 // segments whose markers are not found remain empty
     const uint32_t found = before.markers & 0x7FFFFFFF;
     for (uint32_t i = uint32_t(thread()); i <= p.segments; i += uint32_t(threads()))
       if (i == 0 || i > found) p.segment[i] = i ? before.bytes * 8 : 0;
@@ -214,8 +214,8 @@ PS_FN void jpeg_unstuff(const Launch& l) {
   const uint32_t origin = before.bytes / 4 * 4;          // that the first word stands for
   uint32_t all = 0;
   for (int first = 0; first < kJpegRuns; first += threads()) {
-    const int number = first + thread();
-    const JpegRun run = jpeg_run(b, number);
+    const int index = first + thread();
+    const JpegRun run = jpeg_run(b, index);
     scan_threads(m.totals, run.sum(), JoinRuns());       // now the words are zeros, too
     const uint32_t runs = thread() ? JoinRuns()(all, m.totals[thread() - 1]) : all;
     all = JoinRuns()(all, m.totals[threads() - 1]);
@@ -224,7 +224,7 @@ PS_FN void jpeg_unstuff(const Launch& l) {
     const uint32_t at = before.bytes + (runs & 0x7FFF);
     if (run.damaged) p.status->broken = 1;
     if (run.kept) JpegPacker{m.words}.put(run, int(at - origin));
-    if (run.markers) place_segments(p, run, run_begin(b, number), at, before.markers + (runs >> 15 & 0x3FFF));
+    if (run.markers) place_segments(p, run, run_begin(b, index), at, before.markers + (runs >> 15 & 0x3FFF));
   }
   sync();
   store_words(p, m.words, before.bytes, before.bytes + (all & 0x7FFF));

@@ -46,8 +46,8 @@ PS_FN void jpeg_upsample(const JpegComponent& c, int x, int y, uint32_t (&rows)[
   const uint8_t* row[2];
   PS_UNROLL
   for (int k = 0; k < 2; k++) {
-    const int number = clamp((y + k) >> c.shift_y, top, last_y) - top;
-    row[k] = first + uint32_t(number) * uint32_t(pitch);
+    const int line = clamp((y + k) >> c.shift_y, top, last_y) - top;
+    row[k] = first + uint32_t(line) * uint32_t(pitch);
   }
   const bool vertical = c.filter_y;
   if (c.filter_x) {

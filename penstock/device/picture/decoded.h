@@ -1,6 +1,6 @@
-// Chains (device/picture/picture.h) that begin with a picture of which the JPEG decoder has left the planes of samples: a block
-// makes the pixels that its tile needs, in shared memory behind what the stages have there. Nobody writes the picture.
-// Pictures of other decoders are read where they are.
+// Fused kernels (device/picture/picture.h) that begin with planes of samples, as the JPEG decoder leaves them: a block
+// makes the pixels that its tile needs, in shared memory behind what the stages have there. The picture is never
+// written. Pictures of other decoders are read where they are.
 #pragma once
 
 #include "device/geometry/resize/rows.h"
@@ -113,8 +113,8 @@ template <class To, int N, int kWidth, class... Stages> PS_FN void run_decoded(c
   const int across = (job.width + kWidth - 1) / kWidth, number = block() - l.first_block[sample];
   const int row = number / across, x = (number - row * across) * kWidth, y = row * kTile;
   const Decoded<N> source{*on_gpu(static_cast<const DecodedView*>(job.in)), memory + job.staged};
-  auto chain = Build<Stages...>::chain(source, fields + padded(sizeof(PictureJob)));
-  run_tile<kWidth>(chain, Rect{x, y, min(x + kWidth, job.width), min(y + kTile, job.height)}, job,
+  auto fused = Build<Stages...>::fuse(source, fields + padded(sizeof(PictureJob)));
+  run_tile<kWidth>(fused, Rect{x, y, min(x + kWidth, job.width), min(y + kTile, job.height)}, job,
                    on_gpu(static_cast<To*>(job.out)));
 }
 #define PS_DECODED_KERNEL(...) \

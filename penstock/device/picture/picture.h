@@ -1,13 +1,13 @@
-// A kernel that makes pictures out of pictures through a chain of stages: each output pixel asks the last stage for its
-// channels, which asks the one above, up to the picture in memory. A stage is a functor whose fields the host has
+// A fused kernel, which makes pictures out of pictures by a group of stages: each output pixel asks the last stage for
+// its channels, which asks the one above, up to the picture in memory. A stage is a functor whose fields the host has
 // filled in:
 //
 //   template <class Up> PS_FN Vec<T, Up::kChannels> at(const Up& up, int x, int y, int c) const
 //
 // gives channels c, c + 1, ... of its pixel (x, y), for which it calls up.at(x, y, c) where it likes. What it gives is
-// rounded to its output's type, so a fused chain computes what its operators would one by one.
+// rounded to its output's type, so a fused kernel computes what its operators would one by one.
 //
-// A stage may have a block do work for a whole tile beforehand, in shared memory: it specializes Chain for that, with
+// A stage may have a block do work for a whole tile beforehand, in shared memory: it specializes Fused for that, with
 // kTiled. Stages below it that move pixels say which ones they ask for, of a rectangle of their output:
 //
 //   PS_FN Rect region(const Rect& output) const
@@ -46,7 +46,8 @@ template <class Stage> PS_FN auto region_of(const Stage& s, const Rect& r, int) 
 }
 template <class Stage> PS_FN Rect region_of(const Stage&, const Rect& r, long) { return r; }
 
-// The picture that a chain begins with. N channels are read at a time; kDense: they are neighbours, and so are pixels.
+// The picture that a fused kernel begins with. N channels are read at a time; kDense: they are neighbours, and so are
+// pixels.
 template <class T, int N, bool kDense> struct Source {
   const T* data;
   Strides stride;
@@ -73,7 +74,7 @@ template <class Stage, bool kCopied> struct Fields { using type = Stage; };
 template <class Stage> struct Fields<Stage, false> { using type = const Stage&; };
 
 // A stage and all above it.
-template <class Up, class Stage> struct Chain {
+template <class Up, class Stage> struct Fused {
   Up up;
   typename Fields<Stage, (Up::kChannels > 1)>::type stage;
   static constexpr int kChannels = Up::kChannels;
@@ -102,17 +103,17 @@ PS_FN constexpr int padded(int bytes) { return (bytes + 15) / 16 * 16; }
 #if !PS_HOST
 template <class... Stages> struct Build;
 template <> struct Build<> {
-  template <class Up> static PS_FN auto chain(const Up& up, const unsigned char*) { return up; }
+  template <class Up> static PS_FN auto fuse(const Up& up, const unsigned char*) { return up; }
 };
 template <class First, class... Rest> struct Build<First, Rest...> {
-  template <class Up> static PS_FN auto chain(const Up& up, const unsigned char* fields) {
+  template <class Up> static PS_FN auto fuse(const Up& up, const unsigned char* fields) {
     const auto& stage = *reinterpret_cast<const First*>(fields);
-    return Build<Rest...>::chain(Chain<Up, First>{up, stage}, fields + padded(sizeof(First)));
+    return Build<Rest...>::fuse(Fused<Up, First>{up, stage}, fields + padded(sizeof(First)));
   }
 };
 
 // The pixels of a rectangle of the output, by the whole block.
-template <class To, class C> PS_FN void run_pixels(const C& chain, const Rect& r, const PictureJob& job, To* out) {
+template <class To, class C> PS_FN void run_pixels(const C& fused, const Rect& r, const PictureJob& job, To* out) {
   constexpr int N = C::kChannels;
   const Strides to = job.out_stride;
   const int channels = job.channels;
@@ -121,7 +122,7 @@ template <class To, class C> PS_FN void run_pixels(const C& chain, const Rect& r
     const int x = r.x0 + i % kTile, y = r.y0 + i / kTile;
     if (x >= r.x1) continue;
     for (int c = 0; c < channels; c += N) {
-      const auto pixel = chain.at(x, y, c);
+      const auto pixel = fused.at(x, y, c);
       To* p = out + (x * to.x + y * to.y + c * to.c);
       PS_UNROLL
       for (int k = 0; k < N; k++)
@@ -142,8 +143,8 @@ template <class From, class To, int N, bool kDense, class... Stages> PS_FN void 
 
   const Source<From, N, kDense> source{on_gpu(static_cast<const From*>(job.in) + frame * job.in_stride.frame),
                                        job.in_stride};
-  const auto chain = Build<Stages...>::chain(source, fields + padded(sizeof(PictureJob)));
-  run_pixels(chain, all, job, on_gpu(static_cast<To*>(job.out) + frame * job.out_stride.frame));
+  const auto fused = Build<Stages...>::fuse(source, fields + padded(sizeof(PictureJob)));
+  run_pixels(fused, all, job, on_gpu(static_cast<To*>(job.out) + frame * job.out_stride.frame));
 }
 #define PS_PICTURE_KERNEL(...) \
   PS_KERNEL kernel(ps::device::Launch launch) { ps::device::run_picture<__VA_ARGS__>(launch); }

@@ -1,5 +1,5 @@
 // What operators have in common that change each pixel by itself: on the CPU, stages of row pipelines; on the GPU,
-// stages of chains, or kernels of their own.
+// stages of fused kernels, or kernels of their own.
 #pragma once
 
 #include "device/picture/picture.h"

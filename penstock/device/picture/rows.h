@@ -1,6 +1,6 @@
-// The kernel of device/picture/picture.h for chains each of whose pixels needs one pixel of the input: crops, flips, colours,
-// normalizing. There is little to compute, so what counts is how few instructions move a pixel: a thread does four
-// neighbours at a time, which it loads and stores as words where they lie so.
+// The fused kernel (device/picture/picture.h) for stages each of whose pixels needs one pixel of the input: crops,
+// flips, colours, normalizing. There is little to compute, so what counts is how few instructions move a pixel: a
+// thread does four neighbours at a time, which it loads and stores as words where they lie so.
 #pragma once
 
 #include "device/picture/picture.h"
@@ -65,15 +65,15 @@ template <class T, int N, bool kDense> PS_FN auto group_at(const Source<T, N, kD
   return pixels;
 }
 
-template <class Up, class Stage> PS_FN auto group_at(const Chain<Up, Stage>& chain, int x, int y, int c) {
-  const Rect all = region_of(chain.stage, Rect{x, y, x + kGroup, y + 1}, 0);
-  const bool back = region_of(chain.stage, Rect{x, y, x + 1, y + 1}, 0).x0 != all.x0;    // from right to left
-  const auto from = group_at(chain.up, all.x0, all.y0, c);
-  using Above = Given<Up, decltype(chain.up.at(x, y, c))>;
-  Group<decltype(chain.at(x, y, c))> pixels;
+template <class Up, class Stage> PS_FN auto group_at(const Fused<Up, Stage>& fused, int x, int y, int c) {
+  const Rect all = region_of(fused.stage, Rect{x, y, x + kGroup, y + 1}, 0);
+  const bool back = region_of(fused.stage, Rect{x, y, x + 1, y + 1}, 0).x0 != all.x0;    // from right to left
+  const auto from = group_at(fused.up, all.x0, all.y0, c);
+  using Above = Given<Up, decltype(fused.up.at(x, y, c))>;
+  Group<decltype(fused.at(x, y, c))> pixels;
   PS_UNROLL
   for (int i = 0; i < kGroup; i++)
-    pixels.v[i] = chain.stage.at(Above{chain.up, back ? from.v[kGroup - 1 - i] : from.v[i], c}, x + i, y, c);
+    pixels.v[i] = fused.stage.at(Above{fused.up, back ? from.v[kGroup - 1 - i] : from.v[i], c}, x + i, y, c);
   return pixels;
 }
 
@@ -112,15 +112,15 @@ PS_FN void store_group(const Group<Pixel>& pixels, To* p, const Strides& to, int
 
 // Pixels x to x + 3 of row y, as far as the picture goes, to where they belong in the output.
 template <class C, class To>
-PS_FN void run_group(const C& chain, int x, int y, int width, int channels, To* out, const Strides& to) {
+PS_FN void run_group(const C& fused, int x, int y, int width, int channels, To* out, const Strides& to) {
   constexpr int N = C::kChannels;
   const auto channels_from = [&](int c) {
     To* p = out + (x * to.x + y * to.y + c * to.c);
     const int here = min(channels - c, N);
-    if (x + kGroup <= width) return store_group<To, N>(group_at(chain, x, y, c), p, to, here);
+    if (x + kGroup <= width) return store_group<To, N>(group_at(fused, x, y, c), p, to, here);
     PS_LOOP
     for (int k = 0; k < width - x; k++) {
-      const auto pixel = chain.at(x + k, y, c);
+      const auto pixel = fused.at(x + k, y, c);
       PS_UNROLL
       for (int j = 0; j < N; j++)
         if (j < here) p[k * to.x + j * to.c] = convert<To>(pixel[j]);
@@ -142,13 +142,13 @@ template <class From, class To, int N, bool kDense, class... Stages> PS_FN void 
   const int begin = (number - frame * blocks) * kGroupsPerBlock, end = min(begin + kGroupsPerBlock, groups);
   const Source<From, N, kDense> source{on_gpu(static_cast<const From*>(job.in) + frame * job.in_stride.frame),
                                        job.in_stride};
-  const auto chain = Build<Stages...>::chain(source, fields + padded(sizeof(PictureJob)));
+  const auto fused = Build<Stages...>::fuse(source, fields + padded(sizeof(PictureJob)));
   To* out = on_gpu(static_cast<To*>(job.out) + frame * job.out_stride.frame);
   const Strides to = job.out_stride;
   PS_LOOP
   for (int i = begin + thread(); i < end; i += threads()) {
     const int y = across.quotient(i), x = (i - y * int(across.number())) * kGroup;
-    run_group(chain, x, y, width, channels, out, to);
+    run_group(fused, x, y, width, channels, out, to);
   }
 }
 #define PS_ROW_KERNEL(...) \

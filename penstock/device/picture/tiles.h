@@ -1,4 +1,5 @@
-// The kernel of device/picture/picture.h for chains with a tiled stage: a block does a tile of the output, some rows at a time.
+// The fused kernel (device/picture/picture.h) for groups with a tiled stage: a block does a tile of the output, some
+// rows at a time.
 #pragma once
 
 #include "device/picture/rows.h"
@@ -8,21 +9,21 @@ namespace ps::device {
 #if !PS_HOST
 // A tile of the output, kWidth pixels wide.
 template <int kWidth, class C, class To>
-PS_FN void run_tile(C& chain, const Rect& tile, const PictureJob& job, To* out) {
+PS_FN void run_tile(C& fused, const Rect& tile, const PictureJob& job, To* out) {
   const int width = job.width, channels = job.channels, step = job.step;
   const Strides to = job.out_stride;
-  chain.begin(tile);
+  fused.begin(tile);
   PS_LOOP
   for (int y = tile.y0; y < tile.y1; y += step) {
     const int end = min(y + step, tile.y1);
     sync();
-    chain.load({tile.x0, y, tile.x1, end});
+    fused.load({tile.x0, y, tile.x1, end});
     sync();
     constexpr int groups = kWidth / kGroup;            // of a row
     PS_LOOP
     for (int i = thread(); i < groups * (end - y); i += threads()) {
       const int x = tile.x0 + i % groups * kGroup;
-      if (x < tile.x1) run_group(chain, x, y + i / groups, width, channels, out, to);
+      if (x < tile.x1) run_group(fused, x, y + i / groups, width, channels, out, to);
     }
   }
 }
@@ -37,8 +38,8 @@ template <class From, class To, int N, bool kDense, class... Stages> PS_FN void 
   const int frame = row / down, x0 = (number - row * across) * kTile, y0 = (row - frame * down) * kTile;
   const Source<From, N, kDense> source{on_gpu(static_cast<const From*>(job.in) + frame * job.in_stride.frame),
                                        job.in_stride};
-  auto chain = Build<Stages...>::chain(source, fields + padded(sizeof(PictureJob)));
-  run_tile<kTile>(chain, Rect{x0, y0, min(x0 + kTile, width), min(y0 + kTile, height)}, job,
+  auto fused = Build<Stages...>::fuse(source, fields + padded(sizeof(PictureJob)));
+  run_tile<kTile>(fused, Rect{x0, y0, min(x0 + kTile, width), min(y0 + kTile, height)}, job,
                   on_gpu(static_cast<To*>(job.out) + frame * job.out_stride.frame));
 }
 #define PS_TILE_KERNEL(...) \

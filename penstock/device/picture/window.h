@@ -1,4 +1,4 @@
-// A stage (device/picture/picture.h) of pictures: crops and flips. Each pixel is one of the input, in another type perhaps.
+// A stage (device/picture/picture.h): crops and flips. Each pixel is one of the input, in another type perhaps.
 #pragma once
 
 #include "device/base/truncate.h"

@@ -1,5 +1,5 @@
 // Functions of one to three operands (device/tensor/functions.h), element by element: as a kernel of its own, whose
-// operands are broadcast as NumPy does, and as a stage of a chain of pictures.
+// operands are broadcast as NumPy does, and as a stage of a fused kernel of pictures.
 #pragma once
 
 #include "device/picture/picture.h"
@@ -14,7 +14,7 @@ struct alignas(8) NumberBits {
   template <class T> PS_FN T as() const { return *reinterpret_cast<const T*>(bytes); }
 };
 
-// A kernel of its own. The result's axes are joined into G groups, outermost first; a stride is 0 where an operand is
+// A kernel of its own. The result's axes are merged into G groups, outermost first; a stride is 0 where an operand is
 // broadcast. What elements.h calls an element is a packet of them here.
 inline constexpr int kPacket = 4;
 
@@ -30,7 +30,7 @@ template <int G, int N> struct ElementwiseFields {
   Operand<G> operand[N];
 };
 
-// A stage of a chain. Where an operand is in memory, the pictures have one frame.
+// A stage of a fused kernel. Where an operand is in memory, the pictures have one frame.
 inline constexpr int kMaxNumbers = 4;    // one per channel
 
 struct StageOperand {

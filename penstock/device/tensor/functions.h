@@ -1,4 +1,4 @@
-// The element-wise functions of arithmetic, for CPU and GPU alike; ops/tensor/arithmetic/functions.h has the list of them.
+// The element-wise functions of arithmetic, for CPU and GPU alike; ops/tensor/arithmetic/functions.h lists them.
 // The types are those in which they are computed: bool, integers, float and double.
 #pragma once
 
@@ -43,7 +43,7 @@ struct Clamp {
 };
 
 // Integers are truncated towards 0. Only the smallest number by -1 overflows: it wraps. On the CPU the divisor is known
-// not to be 0; on the GPU, which has no way to complain, the quotient by 0 is 0.
+// not to be 0; on the GPU, which cannot raise an error, the quotient by 0 is 0.
 struct Div {
   template <class T> PS_FN static T of(T a, T b) {
     if constexpr (kReal<T>) return a / b;

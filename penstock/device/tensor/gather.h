@@ -1,5 +1,5 @@
-// What ops/gather/gather.h does on the CPU, for one element at a time: each axis of the output says which index of the input
-// stands where. The axes are merged by the host (ops/gather/gpu.h), so N is small.
+// What ops/gather/gather.h does on the CPU, for one element at a time: each axis of the output says which index of the
+// input stands where. The axes are merged by the host (ops/gather/gpu.h), so N is small.
 #pragma once
 
 #include "device/base/divisor.h"

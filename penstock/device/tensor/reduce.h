@@ -16,8 +16,8 @@ template <class T, bool real = is_real<T>> struct SumType { using type = double;
 template <class T> struct SumType<T, false> { using type = either<is_signed<T>, int64_t, uint64_t>; };
 template <class T> using sum_type = typename SumType<T>::type;
 
-// Each fold has a type of results, the term that an element gives, and says how to join. The type of the terms is the
-// caller's: where he knows that it suffices, a smaller one than Result.
+// Each fold has a type of results, the term that an element gives, and says how to join. The caller chooses the type
+// of the terms: a smaller one than Result where that is known to suffice.
 struct AddFold {
   static constexpr bool kExtreme = false;
   template <class A> PS_FN static A none() { return A(0); }
@@ -41,7 +41,7 @@ template <class T> struct DeviationFold : AddFold {    // from a mean, squared
     return v * v;
   }
 };
-// Not-a-number is passed over, but where it is by itself. Where there is nothing, the result is what any number replaces.
+// Not-a-number is ignored unless all elements are. Without elements, the result is what any number replaces.
 template <class T> struct MinFold {
   static constexpr bool kExtreme = true;
   using Result = either<is_same<T, half>, float, T>;

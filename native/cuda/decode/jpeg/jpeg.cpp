@@ -25,7 +25,7 @@ namespace {
 using device::JpegPicture;
 using device::JpegStatus;
 
-// Bytes of what is decoded at a time: lists and planes are several times as large as files and pictures.
+// Bytes for pictures decoded at a time: coefficients and planes are several times as large as files and pictures.
 int64_t memory_at_a_time(Device& device) {
   const Current current(device);
   size_t unused = 0, all = 0;
@@ -43,9 +43,9 @@ const std::string kTables = source("table", "jpeg_tables"), kCount = source("uns
                   kUnstuff = source("unstuff", "jpeg_unstuff"),
                   kSynchronize = source("synchronize", "jpeg_synchronize", 3),
                   kJoin = source("synchronize", "jpeg_join"),
-                  kSettle = source("synchronize", "jpeg_settle"),
-                  kEnter = source("index", "jpeg_enter"),
-                  kList = source("coefficients", "jpeg_list", 3), kDc = source("dc", "jpeg_dc"),
+                  kResolve = source("synchronize", "jpeg_resolve"),
+                  kSeed = source("index", "jpeg_seed"),
+                  kCoefficients = source("coefficients", "jpeg_coefficients", 3), kDc = source("dc", "jpeg_dc"),
                   kTransform = source("transform", "jpeg_transform", 5),
                   kDirect = source("direct", "jpeg_direct", 5),
                   kPixels = source("pixels", "jpeg_pixels", 5);
@@ -90,12 +90,13 @@ class Group {
     launch(kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
     launch(kSynchronize, [](const JpegPlan& p) { return p.group_blocks(); },
            int(sizeof(device::JpegSynchronizeMemory)) + stretch(device::synchronize_bits), scan_threads);
-    launch(kJoin, [](const JpegPlan& p) { return p.seam_blocks(); },
+    launch(kJoin, [](const JpegPlan& p) { return p.boundary_blocks(); },
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
-    launch(kSettle, [](const JpegPlan& p) { return p.settle_blocks(); }, sizeof(device::JpegSettleMemory));
-    launch(kEnter, [](const JpegPlan& p) { return p.entered_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
-    launch(kList, [](const JpegPlan& p) { return p.part_blocks(); },
-           int(sizeof(device::JpegListMemory)) + stretch(device::list_bits), device::kJpegListThreads);
+    launch(kResolve, [](const JpegPlan& p) { return p.resolve_blocks(); }, sizeof(device::JpegResolveMemory));
+    launch(kSeed, [](const JpegPlan& p) { return p.seed_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
+    launch(kCoefficients, [](const JpegPlan& p) { return p.subsequence_blocks(); },
+           int(sizeof(device::JpegCoefficientMemory)) + stretch(device::coefficient_bits),
+           device::kJpegCoefficientThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
     launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
   }
@@ -143,21 +144,21 @@ class Group {
     return job.tables;
   }
 
-  // A part for each thread that a GPU can hold at the same time. The more parts are in a group, the less each thread
-  // has to pass over before it is in step, but the more words it needs in shared memory. That takes long where an MCU
-  // has many blocks.
+  // A subsequence for each thread that a GPU can hold at the same time. The more subsequences are in a group, the less
+  // each thread has to pass over before it is synchronized, but the more words it needs in shared memory. To
+  // synchronize takes longer where an MCU has many blocks, so the guess lies further back there.
   void divide() {
     constexpr int64_t threads = 131072, step = 256;
     int64_t bits = 0;
     for (const JpegPlan& p : plans_)
       if (!p.has_index()) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
-    const auto part = uint32_t(std::clamp(each, int64_t(768), int64_t(device::kJpegListPartBits)));
+    const auto subsequence_bits = uint32_t(std::clamp(each, int64_t(768), int64_t(device::kJpegSubsequenceBits)));
     const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
     for (JpegPlan& p : plans_) {
       if (p.has_index()) continue;
       const int blocks = p.picture.blocks_in_mcu;
-      p.divide(part, group, blocks == 1 ? 256 : blocks <= 3 ? 768 : 2048);
+      p.divide(subsequence_bits, group, blocks == 1 ? 256 : blocks <= 3 ? 768 : 2048);
     }
   }
 
@@ -169,19 +170,19 @@ class Group {
       const JpegPlan& plan = plans_[i];
       JpegPicture& p = *new (pictures_ + i) JpegPicture(plan.picture);
       p.status = status + i;
-      layout.add(p.lists, plan.list_vectors());
-      layout.add(p.list_length, p.parts);
+      layout.add(p.sparse, plan.sparse_vectors());
+      layout.add(p.sparse_length, p.subsequences);
       layout.add(p.spans, plan.spans());
       layout.add(p.data, plan.data);
       if (plan.pixels) layout.add(p.out, plan.pixels);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
-      layout.add(p.part, p.parts);
-      layout.add(p.sum, p.parts);
+      layout.add(p.exit, p.subsequences);
+      layout.add(p.sum, p.subsequences);
       if (!plan.has_index()) {
-        layout.add(p.entry, p.parts);
-        layout.add(p.seam, p.parts);
-        layout.add(p.slot_states, int64_t(p.parts) * device::kJpegSlots);
+        layout.add(p.entry, p.subsequences);
+        layout.add(p.overflow, p.subsequences);
+        layout.add(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
       }
       MemoryLayout planes;
       for (int k = 0; k < p.components; k++) {
@@ -197,7 +198,7 @@ class Group {
   Recorder& r_;
   const DecodeOptions& options_;
   JpegTablePool pool_;
-  // One group at a time: the system's pages would be faulted in anew for each.
+  // Kept from group to group, as only one is planned at a time: new memory would cost page faults for each.
   static inline thread_local std::vector<JpegPlan> plans_;
   int64_t bytes_ = 0;
   JpegPicture* pictures_ = nullptr;          // in pinned memory
@@ -232,13 +233,13 @@ void join_files(const std::vector<CudaJpeg::Item>& items, const Buffer& block, s
   copies.push_back(c);
 }
 
-// Does the work. False: there was no memory for all of it, and what it gave these streams to do is done.
+// Does the work. False: memory ran out, and these streams have finished what was enqueued until then.
 template <class Work> bool finds_memory(std::initializer_list<CUstream> streams, Work work) {
   try {
     work();
     return true;
   } catch (...) {
-    for (const CUstream s : streams) driver().cuStreamSynchronize(s);      // memory that they use is let go of
+    for (const CUstream s : streams) driver().cuStreamSynchronize(s);      // before the memory that they use is freed
     try {
       throw;
     } catch (const Error& e) {
@@ -248,20 +249,21 @@ template <class Work> bool finds_memory(std::initializer_list<CUstream> streams,
   }
 }
 
-// The parts' words of all files that have an index, one file's behind the other's, in pinned memory; null: there are none.
+// The subsequences' words of all files that have an index, one file's behind the other's, in pinned memory. Null: there
+// are none.
 BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items, size_t& bytes) {
-  static_assert(sizeof(jpeg::IndexPart) == sizeof(uint32_t));
+  static_assert(sizeof(jpeg::IndexSubsequence) == sizeof(uint32_t));
   bytes = 0;
   for (const CudaJpeg::Item& i : items)
-    if (const jpeg::ScanIndex* index = index_of(i)) bytes += index->part_count * sizeof(uint32_t);
+    if (const jpeg::ScanIndex* index = index_of(i)) bytes += index->subsequence_count * sizeof(uint32_t);
   if (!bytes) return nullptr;
   BufferRef words = device.pinned()->take(bytes);
   uint8_t* at = words->data();
   for (const CudaJpeg::Item& i : items) {
     const jpeg::ScanIndex* index = index_of(i);
     if (!index) continue;
-    std::memcpy(at, index->parts, index->part_count * sizeof(uint32_t));
-    at += index->part_count * sizeof(uint32_t);
+    std::memcpy(at, index->subsequences, index->subsequence_count * sizeof(uint32_t));
+    at += index->subsequence_count * sizeof(uint32_t);
   }
   return words;
 }
@@ -269,8 +271,8 @@ BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items,
 }  // namespace
 
 const std::vector<std::string>& CudaJpeg::sources() {
-  static const std::vector<std::string> all = {kTables, kCount, kUnstuff, kSynchronize, kJoin,    kSettle,
-                                               kEnter,  kList,  kDc,      kTransform,   kDirect, kPixels};
+  static const std::vector<std::string> all = {kTables, kCount,        kUnstuff, kSynchronize, kJoin,   kResolve,
+                                               kSeed,   kCoefficients, kDc,      kTransform,   kDirect, kPixels};
   return all;
 }
 
@@ -305,7 +307,7 @@ std::vector<BufferRef> CudaJpeg::copy_files(Device& device, const std::vector<It
   const auto* index = words ? reinterpret_cast<const uint32_t*>(copies.back().to) : nullptr;
   for (size_t i = 0; i < items.size(); i++) {
     to[i] = {copies[copy_of[i]].to + (items[i].data - copies[copy_of[i]].begin), nullptr};
-    if (const jpeg::ScanIndex* own = index_of(items[i])) to[i].index = index, index += own->part_count;
+    if (const jpeg::ScanIndex* own = index_of(items[i])) to[i].index = index, index += own->subsequence_count;
   }
   return words ? std::vector{memory, words} : std::vector{memory};
 }
@@ -359,7 +361,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       if (next - first > 1) {                      // once more, in smaller groups
         most = (next - first) / 2;
         next = first;
-      } else {                                     // the scan is said not to be complete
+      } else {                                     // a scan that is not complete makes it refused
         check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all + first), 0, sizeof(JpegStatus), stream),
               "cuMemsetD8Async");
       }

@@ -1,6 +1,6 @@
 // JPEG files to pictures in device memory by kernels of our own (penstock/device/jpeg/jpeg.h): on any GPU, of any
-// size, bit for bit as the CPU's decoder has them. It decodes the kinds of files that nearly all are, and finds out by
-// itself which ones it must leave to others.
+// size, bit for bit as the CPU's decoder has them. It decodes the usual kinds of files, and finds out by itself which
+// ones it must leave to others.
 #pragma once
 
 #include <algorithm>
@@ -30,17 +30,17 @@ class CudaJpeg {
     int orientation = 1;                     // EXIF
     Window window;                           // of the upright picture
     void* to = nullptr;                      // its pixels, interleaved and without gaps, in device memory,
-    bool planes = false;                     // or, of UINT8, its planes of samples: nobody makes pixels here
+    bool planes = false;                     // or, of UINT8, its planes of samples: no pixels are made here
   };
   // A batch under way.
   class Flight {
    public:
-    // Waits until the scans are decoded. Numbers of the items that another decoder has to take: nothing is written to
+    // Waits until the scans are decoded. Indices of the items that another decoder has to take: nothing is written to
     // where their pictures belong.
     const std::vector<int>& refused();
     // How many of the others had an index. After refused().
     int indexed() const { return int(std::count(has_index_.begin(), has_index_.end(), true)); }
-    const std::vector<int>& order() const { return order_; }         // of `pictures`: numbers of the items
+    const std::vector<int>& order() const { return order_; }         // of `pictures`: indices of the items
 
    private:
     friend class CudaJpeg;
@@ -60,7 +60,7 @@ class CudaJpeg {
   static const std::vector<std::string>& sources();   // of its kernels, for UINT8
 
  private:
-  // What is in device memory: the file, and the parts' words of its index.
+  // What is in device memory: the file, and the words of its index.
   struct Copied {
     const uint8_t* file = nullptr;
     const uint32_t* index = nullptr;

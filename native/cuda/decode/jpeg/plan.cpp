@@ -7,7 +7,7 @@
 
 #include "decode/jpeg/plane_window.h"
 #include "decode/jpeg/zigzag.h"
-#include "device/jpeg/lists.h"
+#include "device/jpeg/sparse.h"
 #include "device/jpeg/pixels.h"
 
 namespace ps::gpu {
@@ -15,14 +15,14 @@ namespace {
 
 using device::JpegPicture;
 
-constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits are numbers of 32 bits
+constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits have 32 bits
 constexpr int64_t kMostBlocks = int64_t(1) << 25;
-constexpr int64_t kMostListBytes = int64_t(4) << 30;
+constexpr int64_t kMostSparseBytes = int64_t(4) << 30;
 constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
-static_assert(jpeg::IndexPart::kBits <= device::kJpegListPartBits);
+static_assert(jpeg::IndexSubsequence::kBits <= device::kJpegSubsequenceBits);
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
-// By number in the file's order.
+// By index in the file's order (zigzag): where coefficients go, column by column.
 constexpr auto kPlaces = [] {
   std::array<uint8_t, 64> places{};
   for (size_t k = 0; k < 64; k++) places[k] = uint8_t(jpeg::kZigzag[k] % 8 * 8 + jpeg::kZigzag[k] / 8);
@@ -54,22 +54,22 @@ uint64_t hash_bytes(const uint8_t* bytes, size_t n, uint64_t hash) {
 }
 
 // How many tables decode the components' values of one kind.
-int count_tables(const jpeg::Header& h, const jpeg::HuffmanSpec* tables, int jpeg::Component::* number) {
+int count_tables(const jpeg::Header& h, const jpeg::HuffmanSpec* tables, int jpeg::Component::* table) {
   int count = 0;
   for (int i = 0; i < h.components; i++) {
     bool is_new = true;
     for (int k = 0; k < i && is_new; k++)
-      is_new = h.component[i].*number != h.component[k].*number &&
-               !same(tables[h.component[k].*number], tables[h.component[i].*number]);
+      is_new = h.component[i].*table != h.component[k].*table &&
+               !same(tables[h.component[k].*table], tables[h.component[i].*table]);
     count += is_new;
   }
   return count;
 }
 
-// Component `number`: what the window needs of it, as jpeg::PlaneWindow finds it for the CPU.
-void plan_component(const jpeg::Header& h, int number, const Window& stored, bool wanted, bool fancy, JpegPlan& plan) {
-  const jpeg::Component& from = h.component[number];
-  device::JpegComponent& c = plan.picture.component[number];
+// Component `index`: what the window needs of it, as jpeg::PlaneWindow finds it for the CPU.
+void plan_component(const jpeg::Header& h, int index, const Window& stored, bool wanted, bool fancy, JpegPlan& plan) {
+  const jpeg::Component& from = h.component[index];
+  device::JpegComponent& c = plan.picture.component[index];
   const int fx = h.h_max / from.h, fy = h.v_max / from.v;
   c.width = from.width, c.height = from.height;
   c.h = from.h, c.v = from.v, c.blocks = from.h * from.v;
@@ -79,18 +79,18 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
   c.filter_x = fancy && by2 && fx == 2 && wide;
   c.filter_y = fancy && by2 && fy == 2 && (fx == 1 || wide);
   for (int k = 0; k < 64; k++) c.quant[k % 8 * 8 + k / 8] = h.quant[from.quant][k];
-  plan.dc[number] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
+  plan.dc[index] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
   if (!wanted) return;
   jpeg::PlaneWindow plane;
-  plane.start(h, number, stored, true, fancy);
+  plane.start(h, index, stored, true, fancy);
   c.column = plane.block_columns.begin, c.columns = plane.block_columns.end - plane.block_columns.begin;
   c.row = plane.block_rows.begin, c.rows = plane.block_rows.end - plane.block_rows.begin;
-  plan.plane[number] = int64_t(c.columns) * c.rows * 64;
+  plan.plane[index] = int64_t(c.columns) * c.rows * 64;
   JpegPicture& p = plan.picture;
   const int right = std::max(p.mcu_column + p.mcu_columns, plane.mcu_columns.end);
   const int bottom = std::max(p.mcu_row + p.mcu_rows, plane.mcu_rows.end);
-  p.mcu_column = number ? std::min(p.mcu_column, plane.mcu_columns.begin) : plane.mcu_columns.begin;
-  p.mcu_row = number ? std::min(p.mcu_row, plane.mcu_rows.begin) : plane.mcu_rows.begin;
+  p.mcu_column = index ? std::min(p.mcu_column, plane.mcu_columns.begin) : plane.mcu_columns.begin;
+  p.mcu_row = index ? std::min(p.mcu_row, plane.mcu_rows.begin) : plane.mcu_rows.begin;
   p.mcu_columns = right - p.mcu_column;
   p.mcu_rows = bottom - p.mcu_row;
 }
@@ -99,9 +99,9 @@ void plan_component(const jpeg::Header& h, int number, const Window& stored, boo
 void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
   JpegPicture& p = plan.picture;
   const auto table = [&](const jpeg::HuffmanSpec& spec, bool is_dc) {
-    const int number = pool.number(spec, is_dc);
-    const int at = int(std::find(plan.tables, plan.tables + plan.table_count, number) - plan.tables);
-    if (at == plan.table_count) plan.tables[plan.table_count++] = number;
+    const int index = pool.index(spec, is_dc);
+    const int at = int(std::find(plan.tables, plan.tables + plan.table_count, index) - plan.tables);
+    if (at == plan.table_count) plan.tables[plan.table_count++] = index;
     return uint8_t(at);
   };
   for (int i = 0; i < h.components; i++) {
@@ -129,14 +129,14 @@ void plan_spans(JpegPlan& plan) {
 
 }  // namespace
 
-int JpegTablePool::number(const jpeg::HuffmanSpec& spec, bool is_dc) {
+int JpegTablePool::index(const jpeg::HuffmanSpec& spec, bool is_dc) {
   if (slots_.size() < 2 * (codes_.size() + 1)) make_room();
   const uint64_t key = hash_bytes(spec.symbols, size_t(spec.size), hash_bytes(spec.counts, sizeof spec.counts, is_dc));
   size_t at = key % slots_.size();
   for (; slots_[at] >= 0; at = (at + 1) % slots_.size()) {
-    const auto number = size_t(slots_[at]);
-    const device::JpegCodes& known = codes_[number];
-    if (keys_[number] == key && known.is_dc == uint32_t(is_dc) && same(known, spec)) return slots_[at];
+    const auto index = size_t(slots_[at]);
+    const device::JpegCodes& known = codes_[index];
+    if (keys_[index] == key && known.is_dc == uint32_t(is_dc) && same(known, spec)) return slots_[at];
   }
   slots_[at] = int(codes_.size());
   keys_.push_back(key);
@@ -157,31 +157,35 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegPlan::bytes() const {
-  int64_t sum = lists.bytes(picture.part_bits, picture.parts) + pixels + 4 * int64_t(picture.segments);
-  sum += 4 * data;                                 // parts have twice as much as the scan
+  int64_t sum = bound.bytes(picture.subsequence_bits, picture.subsequences) + pixels + 4 * int64_t(picture.segments);
+  sum += 4 * data;                                 // the scan, and what is kept of its subsequences
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
 
 int64_t JpegPlan::scan_bits() const { return int64_t(picture.end - picture.scan) * 8; }
 
-void JpegPlan::divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits) {
-  picture.part_bits = part_bits, picture.group = group, picture.guess_bits = guess_bits;
-  picture.parts = uint32_t(ceil_div(scan_bits(), part_bits));
-  picture.list_vectors = uint32_t(lists.vectors(part_bits));
+void JpegPlan::divide(uint32_t subsequence_bits, uint32_t group, uint32_t guess_bits) {
+  picture.subsequence_bits = subsequence_bits, picture.group = group, picture.guess_bits = guess_bits;
+  picture.subsequences = uint32_t(ceil_div(scan_bits(), subsequence_bits));
+  picture.sparse_vectors = uint32_t(bound.vectors(subsequence_bits));
 }
-int64_t JpegPlan::list_vectors() const {
-  return lists.bytes(picture.part_bits, picture.parts) / int64_t(sizeof(device::JpegListVector));
+int64_t JpegPlan::sparse_vectors() const {
+  return bound.bytes(picture.subsequence_bits, picture.subsequences) / int64_t(sizeof(device::JpegSparseVector));
 }
 int64_t JpegPlan::spans() const { return int64_t(picture.mcu_row + picture.mcu_rows) * picture.spans_across; }
 
 int JpegPlan::group_blocks() const {
-  return has_index() ? 0 : int(ceil_div(picture.parts, int64_t(picture.group) * device::kJpegScanThreads));
+  return has_index() ? 0 : int(ceil_div(picture.subsequences, int64_t(picture.group) * device::kJpegScanThreads));
 }
-int JpegPlan::seam_blocks() const { return has_index() ? 0 : int(ceil_div(picture.parts, device::kJpegSeams)); }
-int JpegPlan::settle_blocks() const { return has_index() ? 0 : 1; }
-int JpegPlan::entered_blocks() const { return has_index() ? int(ceil_div(picture.parts, device::kJpegEntered)) : 0; }
-int JpegPlan::part_blocks() const { return int(ceil_div(picture.parts, device::kJpegListThreads)); }
+int JpegPlan::boundary_blocks() const {
+  return has_index() ? 0 : int(ceil_div(picture.subsequences, device::kJpegBoundaries));
+}
+int JpegPlan::resolve_blocks() const { return has_index() ? 0 : 1; }
+int JpegPlan::seed_blocks() const { return has_index() ? int(ceil_div(picture.subsequences, device::kJpegSeeded)) : 0; }
+int JpegPlan::subsequence_blocks() const {
+  return int(ceil_div(picture.subsequences, device::kJpegCoefficientThreads));
+}
 int JpegPlan::sum_blocks() const {
   int64_t blocks = 0;
   for (int k = 0; k < picture.components; k++)
@@ -206,8 +210,8 @@ bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
   }
-  constexpr int64_t part_bits = jpeg::IndexPart::kBits;
-  if (JpegListBound(h).bytes(part_bits, ceil_div(scan * 8, part_bits)) > kMostListBytes) return false;
+  constexpr int64_t subsequence_bits = jpeg::IndexSubsequence::kBits;
+  if (JpegSparseBound(h).bytes(subsequence_bits, ceil_div(scan * 8, subsequence_bits)) > kMostSparseBytes) return false;
   return count_tables(h, h.dc, &jpeg::Component::dc) + count_tables(h, h.ac, &jpeg::Component::ac) <=
          device::kJpegTables;
 }
@@ -215,7 +219,7 @@ bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
 const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item) {
   const jpeg::ScanIndex* i = item.index;
   return i && i->bits && i->bits <= (item.size - item.header->scan) * 8 &&
-                 i->part_count == ceil_div(i->bits, jpeg::IndexPart::kBits)
+                 i->subsequence_count == ceil_div(i->bits, jpeg::IndexSubsequence::kBits)
              ? i
              : nullptr;
 }
@@ -249,9 +253,10 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
   plan.data = scan + kReadBehind;
-  plan.lists = JpegListBound(h);
-  plan.divide(jpeg::IndexPart::kBits, 1, 0);
-  if (const jpeg::ScanIndex* index = index_of(item)) p.index_bits = index->bits, p.parts = index->part_count;
+  plan.bound = JpegSparseBound(h);
+  plan.divide(jpeg::IndexSubsequence::kBits, 1, 0);
+  if (const jpeg::ScanIndex* index = index_of(item))
+    p.index_bits = index->bits, p.subsequences = index->subsequence_count;
 
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);

@@ -1,10 +1,10 @@
-// What the kernels of penstock/device/jpeg/jpeg.h are told of a picture.
+// Plans a picture for the kernels: fills in its JpegPicture (penstock/device/jpeg/jpeg.h).
 #pragma once
 
 #include <vector>
 
 #include "cuda/decode/jpeg/jpeg.h"
-#include "cuda/decode/jpeg/list_bound.h"
+#include "cuda/decode/jpeg/sparse_bound.h"
 #include "device/jpeg/jpeg.h"
 
 namespace ps::gpu {
@@ -12,44 +12,44 @@ namespace ps::gpu {
 // The Huffman tables of a batch, each once.
 class JpegTablePool {
  public:
-  int number(const jpeg::HuffmanSpec& spec, bool is_dc);
+  int index(const jpeg::HuffmanSpec& spec, bool is_dc);
   const std::vector<device::JpegCodes>& codes() const { return codes_; }
 
  private:
   void make_room();
   std::vector<device::JpegCodes> codes_;
   std::vector<uint64_t> keys_;               // hashes, one for each
-  std::vector<int> slots_;                   // by hash, from there on: numbers, or -1
+  std::vector<int> slots_;                   // open addressing by hash: indices of codes_, or -1
 };
 
 struct JpegPlan {
   device::JpegPicture picture{};             // without addresses
-  int tables[device::kJpegTables] = {};      // their numbers in the pool
+  int tables[device::kJpegTables] = {};      // their indices in the pool
   int table_count = 0;
   int64_t dc[3] = {}, plane[3] = {};         // bytes
   uint8_t* planes = nullptr;                 // where these are to be, if not among all the rest
   int64_t data = 0;                          // bytes, with what may be read behind them
   int64_t pixels = 0;                        // bytes, where they are converted to another type
   bool direct = false;                       // pixels are made without planes
-  JpegListBound lists;
+  JpegSparseBound bound;
 
   int64_t bytes() const;                     // of all its memory, roughly
   int64_t scan_bits() const;                 // at most
   bool has_index() const { return picture.index_bits != 0; }
-  // Parts of so many bits, of which a thread decodes so many to synchronize, beginning so many bits before them.
-  void divide(uint32_t part_bits, uint32_t group, uint32_t guess_bits);
-  // Blocks of threads of the kernels that work on these. An index makes synchronising needless.
-  int group_blocks() const, seam_blocks() const, settle_blocks() const, entered_blocks() const;
-  int part_blocks() const, sum_blocks() const;
+  // Subsequences of so many bits, of which a thread decodes `group` to synchronize, from a guess so far before them.
+  void divide(uint32_t subsequence_bits, uint32_t group, uint32_t guess_bits);
+  // Blocks of threads of the kernels that work on these. With an index there is nothing to synchronize.
+  int group_blocks() const, boundary_blocks() const, resolve_blocks() const, seed_blocks() const;
+  int subsequence_blocks() const, sum_blocks() const;
   // Of those that make samples, or pixels at once, or pixels of samples.
   int transform_blocks() const, direct_blocks() const, pixel_blocks() const;
-  int64_t list_vectors() const, spans() const;         // of all parts; of the rows that are needed
+  int64_t sparse_vectors() const, spans() const;       // of all subsequences; of the rows that are needed
 };
 
-// Of the parts as the index has them, if there is one that could be this file's; otherwise divide() tells them.
+// Subsequences are those of the index, if there is one that could be this file's; otherwise divide() sets them.
 JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);
 
-// The file's index, if it could be that.
+// The item's index, if by its sizes it could be that file's; else null.
 const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item);
 
 // Pieces of one block of memory: first their offsets, then, when the block is there, their addresses.

@@ -31,7 +31,7 @@ bool is_lossless_jpeg(const uint8_t* data, size_t size) {
   return false;
 }
 
-// nvImageCodec's number for a type, and back. Its low byte tells types apart, its high byte their size.
+// nvImageCodec's value for a type, and back. Its low byte distinguishes types, its high byte is their size.
 struct Type {
   DType type;
   int number;
@@ -212,9 +212,9 @@ std::vector<ImageCodec::Failure> ImageCodec::decode(const CodecItem* items, int 
   std::vector<uint32_t> statuses(sources.size());
   size_t count = statuses.size();
   a.nvimgcodecFutureWaitForAll(future);
-  const int told = a.nvimgcodecFutureGetProcessingStatus(future, statuses.data(), &count);
+  const int status = a.nvimgcodecFutureGetProcessingStatus(future, statuses.data(), &count);
   a.nvimgcodecFutureDestroy(future);
-  nvimgcodec::check(told, "nvimgcodecFutureGetProcessingStatus");
+  nvimgcodec::check(status, "nvimgcodecFutureGetProcessingStatus");
   for (size_t k = 0; k < statuses.size(); k++)
     if (statuses[k] != kDone) failures.push_back({numbers[k], "nvImageCodec: " + text_of_item(statuses[k])});
   return failures;

@@ -17,7 +17,7 @@ using CodeStream = struct nvimgcodecCodeStream*;
 using Image = struct nvimgcodecImage*;
 using Future = struct nvimgcodecFuture*;
 
-inline constexpr uint32_t kVersion = 900;         // 0.9.0, as its properties tell it; the last two digits may differ
+inline constexpr uint32_t kVersion = 900;         // 0.9.0, as in its properties; the last two digits may differ
 inline constexpr int kOk = 0, kCpuOnly = -99999, kMaxPlanes = 32;
 inline constexpr uint32_t kDone = 1;              // of an item
 

@@ -159,7 +159,7 @@ std::vector<CodecPictures::Failure> CodecPictures::decode(Device& device, const 
     }
     if (!tasks.empty()) tasks = attempt(d, std::move(tasks));
   } catch (...) {
-    driver().cuStreamSynchronize(d.stream);       // some of it may be under way, to memory that is let go of
+    driver().cuStreamSynchronize(d.stream);       // some of it may be under way, to memory that is about to be freed
     throw;
   }
   Event(&device, d.stream).wait_in(stream);

@@ -20,7 +20,7 @@ struct BatchedJpeg::State {
   std::vector<size_t> lengths;
   std::vector<NvjpegImage> images;
   std::vector<NvjpegParams> params;
-  std::vector<NvjpegImage> targets;                    // of all items, by number
+  std::vector<NvjpegImage> targets;                    // of all items, by index
   std::vector<Copy> copies;
   BufferRef whole;
   EventRef done;
@@ -212,8 +212,8 @@ void BatchedJpeg::set_region(State& s, size_t k, const JpegItem& item) {
   check_nvjpeg(status, "nvjpegDecodeParamsSetROI");
 }
 
-// nvJPEG tells that a batch failed, not which file did it. First those go whose headers it does not like; if that is
-// not all, each goes alone.
+// nvJPEG reports that a batch failed, but not which file did it. First the files are left out whose headers it refuses;
+// if the batch still fails, each file is decoded alone.
 void BatchedJpeg::separate(State& s, const JpegItem* items, NvjpegFormat format, CUstream stream, int status) {
   const auto give_up_unless_file = [](int why) {
     if (!is_fault_of_file(why)) check_nvjpeg(why, "nvjpegDecodeBatched");

@@ -55,9 +55,9 @@ class BatchedJpeg {
   BatchedJpeg(const BatchedJpeg&) = delete;
   BatchedJpeg& operator=(const BatchedJpeg&) = delete;
 
-  // Puts the decoding of a batch into the stream. Returns the numbers of the items that nvJPEG did not take (kinds it
-  // does not know, damage that it sees), for another decoder; where their pictures would be, anything may lie. Waits
-  // only where `batches` others are still under way. The files' bytes must stay until the stream has passed this.
+  // Enqueues the decoding of a batch in the stream. Returns the indices of the items that nvJPEG refused (kinds it does
+  // not know, damage that it sees), for another decoder; the memory of their pictures is undefined. Waits only where
+  // `batches` others are still under way. The files' bytes must stay until the stream has passed this.
   // Throws Error(device) or Error(memory) where the fault is not a file's.
   const std::vector<int>& decode(const JpegItem* items, int n, JpegOutput output, CUstream stream);
 

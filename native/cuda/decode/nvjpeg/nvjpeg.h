@@ -70,7 +70,7 @@ const Nvjpeg& nvjpeg();
 // Throws Error(device), or Error(memory), unless nvJPEG's call succeeded.
 void check_nvjpeg(int status, const char* call);
 
-// Whether a status tells of the file, not of the device: another decoder may know better.
+// Whether a status is about the file, not the device: then another decoder may succeed.
 bool is_fault_of_file(int status);
 
 }  // namespace ps::gpu

@@ -19,7 +19,7 @@ class SharedJpeg {
   SharedJpeg(int device, const BatchedJpeg::Options& options);
   ~SharedJpeg();
 
-  // As BatchedJpeg::decode(), from any thread. Waits until the decoder is made, and for others who are using it.
+  // As BatchedJpeg::decode(), from any thread. Waits until the decoder is made, and for other threads that use it.
   std::vector<int> decode(const JpegItem* items, int n, JpegOutput output, CUstream stream);
 
  private:

@@ -26,8 +26,8 @@ bool baseline_tables(const jpeg::Header& h) {
   return true;
 }
 
-// A file that was cut off has no end marker behind its scan. The CPU's decoder tells the user so; what an engine makes
-// of it is not known. Mostly the marker is the last thing, so this is quick.
+// A truncated file has no end marker behind its scan. The CPU's decoder reports that to the user; what an engine makes
+// of it is undefined. Usually the marker is the last thing in the file, so this is quick.
 bool has_end(const uint8_t* data, size_t size, size_t scan) {
   while (size > scan + 1) {
     const auto* ff = static_cast<const uint8_t*>(memrchr(data + scan, 0xFF, size - 1 - scan));

@@ -35,7 +35,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     p.layout = from;
     p.mirror = mirror_.get_or(c, 0) != 0;
     p.region = window_.region(c, in.shape, from);
-    settle(border_, in.shape, from, p.region);
+    apply_border(border_, in.shape, from, p.region);
     out.dtype = dtype_;
     out.layout = output_layout_.empty() ? from : Layout(output_layout_);
     const auto a = from.view(), b = out.layout.view();

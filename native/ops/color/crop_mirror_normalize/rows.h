@@ -78,14 +78,12 @@ void normalize_to_planes(const Normalization& m, NormalizedRow& r, const void* r
   const In* from = static_cast<const In*>(row);
   Out* out = static_cast<Out*>(to);
   const int64_t n = r.width;
-#if defined(PS_LANES)
   if constexpr (std::is_same_v<In, uint8_t>) {
     if (m.channels == 3 && n >= lanes::kLanes) {
       const auto planes = r.mirror ? lanes::planes_of_3<Out, true> : lanes::planes_of_3<Out, false>;
       return planes(from, n, m.mean.data(), m.scale.data(), m.shift.data(), out, r.plane);
     }
   }
-#endif
   for (int c = 0; c < m.channels; c++) {
     Out* plane = out + c * r.plane;
     float buffer[256];
@@ -122,12 +120,10 @@ void normalize_interleaved(const Normalization& m, NormalizedRow& r, const void*
   if (padded) r.dense.resize(size_t(r.width * m.channels) * sizeof(Out));
   Out* dense = static_cast<Out*>(padded ? r.dense.data() : to);
   int64_t done = 0;                        // pixels
-#if defined(PS_LANES)
   if constexpr (std::is_same_v<In, uint8_t>)
     if (r.mirror && m.channels == 3)
       done = lanes::reversed_of_3(static_cast<const In*>(row), r.width, m.mean.data(), m.scale.data(), m.shift.data(),
                                   dense);
-#endif
   const auto elements = size_t((r.width - done) * m.channels);
   if (r.mirror) {
     r.reversed.resize(elements * sizeof(In));

@@ -22,7 +22,7 @@ class Cut : public RowOperator, public StageOperator {
     Tensor& out = c.out(0);
     out.layout = layout(in);
     Region& r = c.param<Region>() = region(c, in.shape, out.layout);
-    settle(border_, in.shape, out.layout, r);
+    apply_border(border_, in.shape, out.layout, r);
     out.shape = r.shape;
     out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
     if (fills_by_channel(r, in)) check_fill(out);

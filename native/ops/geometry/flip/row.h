@@ -5,15 +5,12 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSSE3__)
-#include <immintrin.h>
-#endif
+#include "core/simd.h"
 
 namespace ps {
 
 namespace detail {
 
-#if defined(__SSSE3__)
 // As many whole pixels as 16 bytes hold, reversed by one shuffle. Neither end of a row is overrun: what is loaded ends
 // with the pixels wanted, and the rest of what is stored is written again by the next step.
 template <int kBytes> int64_t reverse_blocks(const uint8_t* row, uint8_t* to, int64_t n) {
@@ -29,9 +26,6 @@ template <int kBytes> int64_t reverse_blocks(const uint8_t* row, uint8_t* to, in
   }
   return done;
 }
-#else
-template <int kBytes> int64_t reverse_blocks(const uint8_t*, uint8_t*, int64_t) { return 0; }
-#endif
 
 template <int kBytes> void reverse(const uint8_t* row, uint8_t* to, int64_t n) {
   int64_t i = 0;

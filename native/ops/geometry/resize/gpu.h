@@ -1,5 +1,5 @@
-// What the GPU's resampling (device/geometry/resize/resize.h) is told of an axis: the constants of
-// ops/geometry/resize/taps.h. And how it is done where stages of pictures are of no use: for volumes.
+// The fields of the GPU's resampling (device/geometry/resize/resize.h): the constants of ops/geometry/resize/taps.h for
+// an axis. And the passes that resample volumes, which no stage of pictures can.
 #pragma once
 
 #include <string>

@@ -83,8 +83,8 @@ struct TapsGeometry {
     float support = 2 * filter.radius * stretch;
     if (a.filter == Interp::gaussian) support = gaussian_support(stretch, entries);
     step = entries / support;
-    // Where samples repeat, positions count from the region's start and so lose fewer bits. (As in DALI: in 16-bit
-    // data one can tell.)
+    // Where samples repeat, positions count from the region's start and so lose fewer bits. (As in DALI: 16-bit data
+    // would show a difference.)
     base = std::abs(scale) < 1 ? std::max(0.0f, lower - filter.radius) : 0;
     start = (a.lo - base) + 0.5f * scale - 0.5f - support / 2;
     window = int(std::ceil(support));

@@ -34,7 +34,7 @@ template <class T> class Normalizer {
   };
   static float* take(Arena& scratch, int64_t n) { return static_cast<float*>(scratch.take(sizeof(float) * size_t(n))); }
 
-  // Elements from number `i` on; f(from, to, n) computes some.
+  // Elements from index `i` on; f(from, to, n) computes some.
   template <class F> void pieces(const T* in, int64_t i, int64_t count, F f) {
     for (int64_t n; count > 0; i += n, count -= n) {
       n = std::min(count, kWidest);

@@ -1,5 +1,5 @@
-// The filters of resampling, as tables with linear interpolation between entries, as ops/geometry/resize/taps.h has them
-// on the CPU (tests/native/gpu_taps_check.cpp compares). They are even: tables begin at the centre.
+// The filters of resampling, as tables with linear interpolation between entries, as ops/geometry/resize/taps.h has
+// them on the CPU (tests/native/gpu_taps_check.cpp compares). They are even: tables begin at the centre.
 #pragma once
 
 #include "device/base/base.h"

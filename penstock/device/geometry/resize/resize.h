@@ -77,7 +77,7 @@ PS_FN constexpr int64_t resample_bytes(const ResampleFields& f, int64_t columns,
 template <class In, class Out> struct TiledResample : ResampleFields {};
 
 #if !PS_HOST
-template <class Up, class In, class Out> struct Chain<Up, TiledResample<In, Out>> {
+template <class Up, class In, class Out> struct Fused<Up, TiledResample<In, Out>> {
   Up up;
   TiledResample<In, Out> f;
   Rect all{}, part{};                  // of the output: what the tables are for; what the blended rows are for
@@ -171,7 +171,7 @@ template <class Up, class In, class Out> struct Chain<Up, TiledResample<In, Out>
     int taps;
     const float *from, *weight;
     float v[kChannels] = {};
-    PS_FN Sum(const Chain& tile, int k, int y, int c)
+    PS_FN Sum(const Fused& tile, int k, int y, int c)
         : taps(tables().taps_x[k]), from(tile.rows() + (y - tile.part.y0) * tile.pitch +
                                          (tables().first_x[k] - tile.column) * tile.pixel() + tile.skipped + c),
           weight(weights_x() + k) {}
@@ -223,7 +223,7 @@ template <class Up, class In, class Out> struct Chain<Up, TiledResample<In, Out>
 
 // The pixels of a group (device/picture/rows.h): their sums in turn, which wait for one another less.
 template <class Up, class In, class Out>
-PS_FN auto group_at(const Chain<Up, TiledResample<In, Out>>& tile, int x, int y, int c) {
+PS_FN auto group_at(const Fused<Up, TiledResample<In, Out>>& tile, int x, int y, int c) {
   return tile.group(x, y, c);
 }
 #endif

@@ -1,4 +1,5 @@
-// The vertical pass of TiledResample (device/geometry/resize/resize.h): a block blends rows of the input to rows of floats.
+// The vertical pass of TiledResample (device/geometry/resize/resize.h): a block blends rows of the input to rows of
+// floats.
 #pragma once
 
 #include "device/base/bits.h"
@@ -57,7 +58,7 @@ template <int N> struct SharedBytes {
   static constexpr int kChannels = N;
 };
 
-// Calls f(source, column) for what a chain reads, which begins with that column of the picture.
+// Calls f(source, column) for what a fused kernel reads, which begins with that column of the picture.
 template <class Up, class F> PS_FN void with_bytes(const Up& up, F f) { f(up, 0); }
 
 // So many columns of the input, from the first one on, make so many rows of `pixel` elements for each column.
@@ -70,7 +71,7 @@ struct RowBlender {
   template <int N> PS_FN int skipped(const Source<uint8_t, N, true>&) const { return column * N % kWord; }
   template <int N> PS_FN int skipped(const SharedBytes<N>&) const { return column * N % kWord; }
 
-  // Any chain of stages: pixel by pixel.
+  // Any stages above: pixel by pixel.
   template <class Up> PS_FN void run(const Up& up, const RowTaps& taps, float* out, int pitch) const {
     constexpr int N = Up::kChannels;
     each_row([&](int row, int lane, int lanes) {

@@ -1,4 +1,4 @@
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -46,13 +46,13 @@ void copy_on_device(const std::vector<Tensor>& samples, void* to, CUstream strea
 }
 
 Copied new_block(DeviceRef device, BufferRef block, const EventRef& done) {
-  block->add_fence(done);                   // it may be given up before the copy has ended
+  block->add_fence(done);                   // its owner may free it before the copy has ended
   void* data = block->data();
-  return {std::make_shared<Lease>(device, std::vector<BufferRef>{std::move(block)}, done), data};
+  return {std::make_shared<DeviceBuffer>(device, std::vector<BufferRef>{std::move(block)}, done), data};
 }
 
-// Drivers before 12.5 cannot record an event after the work of all streams, nor can others while a stream is captured.
-// Those who let go of memory must not wait for it, and may hold locks that the work needs: a thread of its own does.
+// Drivers before 12.5 cannot record an event after the work of all streams, nor can newer ones while a stream is being
+// captured. A thread that gives memory back must not wait, as it may hold locks that the work needs: this thread waits.
 class Waiter {
  public:
   static Waiter& get() {
@@ -89,11 +89,11 @@ class Waiter {
   static void wait_for(const Device& device) {
     try {
       const Current current(device);
-      // A graph that somebody captures takes its time.
+      // Another thread may be capturing a CUDA graph: until it ends, the driver refuses to wait.
       for (CUresult r; (r = driver().cuCtxSynchronize()) >= kFirstCaptureError && r <= kLastCaptureError;)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     } catch (const Error&) {
-      // The process is about to end, or the device is of no use any more: nothing will be written there again.
+      // The process is about to end, or the device has failed: nothing will be written there again.
     }
   }
   std::mutex mutex_;
@@ -104,17 +104,19 @@ class Waiter {
 
 }  // namespace
 
-Lease::Lease(DeviceRef device, std::vector<BufferRef> buffers, EventRef ready, std::shared_ptr<const void> owner)
+DeviceBuffer::DeviceBuffer(DeviceRef device, std::vector<BufferRef> buffers, EventRef ready,
+                           std::shared_ptr<const void> owner)
     : device_(device), buffers_(std::move(buffers)), owner_(std::move(owner)), ready_(std::move(ready)) {}
 
-Lease::Lease(std::vector<LeaseRef> parts) : device_(parts.at(0)->device()), parts_(std::move(parts)) {
-  for (const LeaseRef& p : parts_)
+DeviceBuffer::DeviceBuffer(std::vector<DeviceBufferRef> parts)
+    : device_(parts.at(0)->device()), parts_(std::move(parts)) {
+  for (const DeviceBufferRef& p : parts_)
     if (p->device() != device_)
       fail(ErrorKind::device, "memory of the GPUs " + std::to_string(device_->number()) + " and " +
                                   std::to_string(p->device()->number()) + " makes no one list");
 }
 
-Lease::~Lease() {
+DeviceBuffer::~DeviceBuffer() {
   if (lent_) keep_until_idle(device_, std::move(buffers_));
 }
 
@@ -129,36 +131,36 @@ void keep_until_idle(DeviceRef device, std::vector<BufferRef> buffers) {
   }
 }
 
-bool Lease::passed() const {
+bool DeviceBuffer::passed() const {
   Current current(*device_);
   return (!ready_ || ready_->passed()) &&
-         std::all_of(parts_.begin(), parts_.end(), [](const LeaseRef& p) { return p->passed(); });
+         std::all_of(parts_.begin(), parts_.end(), [](const DeviceBufferRef& p) { return p->passed(); });
 }
 
-void Lease::wait() const {
+void DeviceBuffer::wait() const {
   Current current(*device_);
   if (ready_) ready_->wait();
-  for (const LeaseRef& p : parts_) p->wait();
+  for (const DeviceBufferRef& p : parts_) p->wait();
 }
 
-void Lease::order(CUstream stream) const {
+void DeviceBuffer::order(CUstream stream) const {
   Current current(*device_);
   if (ready_ && !ready_->passed()) ready_->wait_in(stream);
-  for (const LeaseRef& p : parts_) p->order(stream);
+  for (const DeviceBufferRef& p : parts_) p->order(stream);
 }
 
-void Lease::lend() {
+void DeviceBuffer::lend() {
   lent_ = true;
-  for (const LeaseRef& p : parts_) p->lend();
+  for (const DeviceBufferRef& p : parts_) p->lend();
 }
 
-void Lease::used(const EventRef& done) const {
+void DeviceBuffer::used(const EventRef& done) const {
   for (const BufferRef& b : buffers_) b->add_fence(done);
-  for (const LeaseRef& p : parts_) p->used(done);
+  for (const DeviceBufferRef& p : parts_) p->used(done);
 }
 
-bool Lease::foreign() const {
-  return owner_ || std::any_of(parts_.begin(), parts_.end(), [](const LeaseRef& p) { return p->foreign(); });
+bool DeviceBuffer::foreign() const {
+  return owner_ || std::any_of(parts_.begin(), parts_.end(), [](const DeviceBufferRef& p) { return p->foreign(); });
 }
 
 CUstream copy_stream(DeviceRef device) {
@@ -183,7 +185,7 @@ Copied upload(DeviceRef device, const std::vector<Tensor>& samples) {
   return copied;
 }
 
-Copied gather(const Lease& from, const std::vector<Tensor>& samples) {
+Copied gather(const DeviceBuffer& from, const std::vector<Tensor>& samples) {
   Current current(*from.device());
   const CUstream stream = copy_stream(from.device());
   BufferRef block = from.device()->memory()->take(total(samples), stream);
@@ -192,11 +194,11 @@ Copied gather(const Lease& from, const std::vector<Tensor>& samples) {
   const auto done = std::make_shared<Event>(from.device(), stream);
   from.used(done);
   Copied copied = new_block(from.device(), std::move(block), done);
-  if (from.foreign()) done->wait();         // its owner may let go of it at once
+  if (from.foreign()) done->wait();         // its owner may free it at once
   return copied;
 }
 
-void download(const Lease& from, const std::vector<Tensor>& samples, void* to) {
+void download(const DeviceBuffer& from, const std::vector<Tensor>& samples, void* to) {
   Current current(*from.device());
   const CUstream stream = copy_stream(from.device());
   from.order(stream);
@@ -208,7 +210,7 @@ void download(const Lease& from, const std::vector<Tensor>& samples, void* to) {
   Event(from.device(), stream).wait();
 }
 
-void copy_out(const Lease& from, const std::vector<Tensor>& samples, void* to, CUstream stream, bool wait) {
+void copy_out(const DeviceBuffer& from, const std::vector<Tensor>& samples, void* to, CUstream stream, bool wait) {
   Current current(*from.device());
   from.order(stream);
   copy_on_device(samples, to, stream);

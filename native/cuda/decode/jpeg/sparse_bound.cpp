@@ -1,15 +1,15 @@
-#include "cuda/decode/jpeg/list_bound.h"
+#include "cuda/decode/jpeg/sparse_bound.h"
 
 #include <algorithm>
 
-#include "device/jpeg/lists.h"
+#include "device/jpeg/sparse.h"
 
 namespace ps::gpu {
 namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Of those symbols that `counts` says. 16 if there is none: as much as a code takes that is none.
+// Of those symbols for which `counts` is true. 16 if there is none: the bits that an invalid code takes.
 template <class Counts> int64_t least_bits(const jpeg::HuffmanSpec& spec, Counts counts) {
   int64_t least = 16;
   for (int length = 1, i = 0; length < least; length++)
@@ -20,7 +20,7 @@ template <class Counts> int64_t least_bits(const jpeg::HuffmanSpec& spec, Counts
 
 }  // namespace
 
-JpegListBound::JpegListBound(const jpeg::Header& h) : symbol_(16) {
+JpegSparseBound::JpegSparseBound(const jpeg::Header& h) : symbol_(16) {
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     const auto is_end = [](int symbol) { return symbol % 16 == 0 && symbol != 0xF0; };
@@ -34,17 +34,18 @@ JpegListBound::JpegListBound(const jpeg::Header& h) : symbol_(16) {
   segment_ = h.restart_interval ? std::max(h.restart_interval * mcu_, int64_t(8)) : INT64_MAX;
 }
 
-// A vector has room for four symbols, of which some stay empty where a segment or the part ends. Whole MCUs take their
-// bits; of the one that the part begins within the blocks at its end may be those with the fewest; and the last block
-// has up to 65 symbols behind the part.
-int64_t JpegListBound::vectors(int64_t part_bits) const {
-  const int64_t symbols = std::max(ceil_div(part_bits * 2 * blocks_, mcu_), ceil_div(part_bits, symbol_));
-  return ceil_div(symbols + 2 * blocks_ + 65 + 3 * (part_bits / segment_ + 2), 4) + 1;
+// A vector has room for four symbols, of which some stay empty where a segment or the subsequence ends. Whole MCUs take
+// their bits; of the one that the subsequence begins within, the blocks at its end may be those with the fewest; and
+// the last block has up to 65 symbols behind the subsequence.
+int64_t JpegSparseBound::vectors(int64_t subsequence_bits) const {
+  const int64_t symbols = std::max(ceil_div(subsequence_bits * 2 * blocks_, mcu_), ceil_div(subsequence_bits, symbol_));
+  return ceil_div(symbols + 2 * blocks_ + 65 + 3 * (subsequence_bits / segment_ + 2), 4) + 1;
 }
 
-int64_t JpegListBound::bytes(int64_t part_bits, int64_t parts) const {
-  constexpr int64_t together = device::kJpegListParts;
-  return ceil_div(parts, together) * together * vectors(part_bits) * int64_t(sizeof(device::JpegListVector));
+int64_t JpegSparseBound::bytes(int64_t subsequence_bits, int64_t subsequences) const {
+  constexpr int64_t together = device::kJpegSparseColumns;
+  return ceil_div(subsequences, together) * together * vectors(subsequence_bits) *
+         int64_t(sizeof(device::JpegSparseVector));
 }
 
 }  // namespace ps::gpu

@@ -1,4 +1,4 @@
-// How long the lists of a scan's parts may become (penstock/device/jpeg/lists.h).
+// How much memory the sparse coefficients of a scan's subsequences may take (penstock/device/jpeg/sparse.h).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 namespace ps::gpu {
 
 // By the fewest bits that the header's codes take with their values.
-class JpegListBound {
+class JpegSparseBound {
  public:
-  JpegListBound() = default;
-  explicit JpegListBound(const jpeg::Header& header);
-  int64_t vectors(int64_t part_bits) const;        // of a part
-  int64_t bytes(int64_t part_bits, int64_t parts) const;
+  JpegSparseBound() = default;
+  explicit JpegSparseBound(const jpeg::Header& header);
+  int64_t vectors(int64_t subsequence_bits) const;       // of a subsequence
+  int64_t bytes(int64_t subsequence_bits, int64_t subsequences) const;
 
  private:
   int64_t blocks_ = 0;                       // in an MCU

@@ -1,4 +1,4 @@
-// Chains of stages that begin with a picture's planes (penstock/device/picture/decoded.h), beside the same ones that begin
+// Fused kernels that begin with a picture's planes (penstock/device/picture/decoded.h), beside the same ones that begin
 // with its pixels. For jpeg_kernels_check.cpp, whose Run runs kernels.
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace {
 
 // A stage between a picture and an interleaved one of bytes.
-template <class Stage> struct ChainJob {
+template <class Stage> struct FusedJob {
   ps::device::PictureJob head;
   alignas(16) Stage stage;
 };
-static_assert(sizeof(ps::device::PictureJob) % 16 == 0 || alignof(ChainJob<ps::device::ResampleFields>) == 16);
+static_assert(sizeof(ps::device::PictureJob) % 16 == 0 || alignof(FusedJob<ps::device::ResampleFields>) == 16);
 
-template <class Stage> ChainJob<Stage> chain_job(const void* in, Bytes& out, int width, int height, int channels) {
+template <class Stage> FusedJob<Stage> fused_job(const void* in, Bytes& out, int width, int height, int channels) {
   out.assign(size_t(width) * size_t(height) * size_t(channels), 0);
-  ChainJob<Stage> job{};
+  FusedJob<Stage> job{};
   job.head.in = in, job.head.out = out.data();
   job.head.out_stride = {channels, width * channels, 1, 0};
   job.head.width = width, job.head.height = height, job.head.channels = channels, job.head.frames = 1;
@@ -47,7 +47,7 @@ inline int tiles(int width, int height, int tile_width) {
 }
 
 // Windows, mirrored perhaps, of a picture that is a part of a larger one.
-template <int N, class Run> bool check_window_chain(Run& run) {
+template <int N, class Run> bool check_fused_window(Run& run) {
   using Stage = ps::device::WindowStage<uint8_t>;
   const auto& p = run.p;
   const int x = uniform(0, 40), y = uniform(0, 40), width = uniform(1, p.width), height = uniform(1, p.height);
@@ -57,11 +57,11 @@ template <int N, class Run> bool check_window_chain(Run& run) {
   for (const bool planes : {true, false}) {
     const ps::device::DecodedView view{planes ? &p : nullptr, pixels.data(), x, y, p.width, p.height};
     Bytes out;
-    auto job = chain_job<Stage>(&view, out, width, height, N);
+    auto job = fused_job<Stage>(&view, out, width, height, N);
     job.stage = {x + from_x + (back_x ? width - 1 : 0), y + from_y + (back_y ? height - 1 : 0), back_x ? -1 : 1,
                  back_y ? -1 : 1};
     const auto bytes = ps::device::staged_bytes(ps::device::kDecodedWidth, job.head.step, N, p.swap);
-    if (!run.chain(ps::device::run_decoded<uint8_t, N, ps::device::kDecodedWidth, Stage>,
+    if (!run.run_fused(ps::device::run_decoded<uint8_t, N, ps::device::kDecodedWidth, Stage>,
                    tiles(width, height, ps::device::kDecodedWidth), &job, bytes))
       return false;
     for (int v = 0; v < height; v++)
@@ -74,7 +74,7 @@ template <int N, class Run> bool check_window_chain(Run& run) {
   return true;
 }
 
-template <int N, class Run> bool check_resample_chain(Run& run) {
+template <int N, class Run> bool check_fused_resample(Run& run) {
   using Stage = ps::device::TiledResample<uint8_t, uint8_t>;
   const auto& p = run.p;
   const auto axis = [](int in) {
@@ -90,26 +90,26 @@ template <int N, class Run> bool check_resample_chain(Run& run) {
   const int width = int(across.out), height = int(down.out), blocks = tiles(width, height, ps::device::kTile);
   const ps::device::DecodedView view{&p, nullptr, 0, 0, p.width, p.height};
   Bytes ours, expected;
-  auto job = chain_job<Stage>(&view, ours, width, height, N);
+  auto job = fused_job<Stage>(&view, ours, width, height, N);
   static_cast<ps::device::ResampleFields&>(job.stage) = fields;
-  const auto own = (ps::device::resample_bytes(fields, reach(fields.x, ps::device::kTile), job.head.step) + 15) / 16 * 16;
-  const auto bytes = own + ps::device::staged_bytes(reach(fields.x, ps::device::kTile), reach(fields.y, job.head.step),
-                                                    N, p.swap);
+  const int columns = reach(fields.x, ps::device::kTile);
+  const auto own = (ps::device::resample_bytes(fields, columns, job.head.step) + 15) / 16 * 16;
+  const auto bytes = own + ps::device::staged_bytes(columns, reach(fields.y, job.head.step), N, p.swap);
   if (bytes > Run::kShared) return true;                         // so little is left of it that it would not fit
   job.head.staged = int(own);
-  if (!run.chain(ps::device::run_decoded<uint8_t, N, ps::device::kTile, Stage>, blocks, &job, bytes)) return false;
+  if (!run.run_fused(ps::device::run_decoded<uint8_t, N, ps::device::kTile, Stage>, blocks, &job, bytes)) return false;
   const Pixels pixels(p);
-  auto plain = chain_job<Stage>(pixels.data(), expected, width, height, N);
+  auto plain = fused_job<Stage>(pixels.data(), expected, width, height, N);
   static_cast<ps::device::ResampleFields&>(plain.stage) = fields;
   plain.head.step = job.head.step;
   plain.head.in_stride = {N, p.width * N, 1, 0};
-  run.chain(ps::device::run_tiles<uint8_t, uint8_t, N, true, Stage>, blocks, &plain, own);
+  run.run_fused(ps::device::run_tiles<uint8_t, uint8_t, N, true, Stage>, blocks, &plain, own);
   return ours == expected;
 }
 
-template <class Run> bool check_chains(Run& run) {
-  if (run.p.channels == 1) return check_window_chain<1>(run) && check_resample_chain<1>(run);
-  return check_window_chain<3>(run) && check_resample_chain<3>(run);
+template <class Run> bool check_fused(Run& run) {
+  if (run.p.channels == 1) return check_fused_window<1>(run) && check_fused_resample<1>(run);
+  return check_fused_window<3>(run) && check_fused_resample<3>(run);
 }
 
 }  // namespace

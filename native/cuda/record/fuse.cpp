@@ -1,4 +1,4 @@
-// Recording a chain of picture operators as one kernel.
+// Records a group of picture operators as one fused kernel.
 #include <cstring>
 
 #include "cuda/record/operator.h"
@@ -31,7 +31,7 @@ size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // For blocks to share a multiprocessor.
 constexpr int64_t kTileBytes = 32 * 1024, kDecodedTileBytes = 36 * 1024;
-// Fewer rows at a time than these, and most of a decoded picture would be made more than once.
+// With fewer rows at a time, most of a decoded picture would be made more than once.
 constexpr int kLeastDecodedRows = 8;
 
 // How many rows of a tile such a stage can do at a time; 0: not even one.
@@ -44,7 +44,7 @@ int rows_at_a_time(const StageOperator& stage, const Context& c) {
 using Stages = std::vector<const StageOperator*>;
 using AllContexts = std::vector<std::vector<Context>>;         // of each stage, by sample
 
-// A sample of a chain that begins with a decoded picture: what its tiles need. All stages ask for rectangles.
+// A sample of a group that begins with a decoded picture: what its tiles need. All stages ask for rectangles.
 class DecodedTiles {
  public:
   DecodedTiles(const Stages& stages, const AllContexts& contexts, size_t sample, int channels, int width)
@@ -61,7 +61,7 @@ class DecodedTiles {
     for (size_t k = stages_.size(); k-- > 0;) e = stages_[k]->tile_input(contexts_[k][sample_], e);
     return device::staged_bytes(int(e.width), int(e.height), channels_, swapped);
   }
-  // Decides how many rows are done at a time, and whether they are made of planes. 0: stages have no room for one.
+  // Decides how many rows are done at a time, and whether they are made of planes. 0: stages have no room for a row.
   int rows(DecodedSample& s) const {
     int rows = device::kTile;
     while (rows >= kLeastDecodedRows && own_bytes(rows) + staged_bytes(rows, s.swapped) > kDecodedTileBytes) rows /= 2;
@@ -71,7 +71,7 @@ class DecodedTiles {
     while (rows && own_bytes(rows) > kTileBytes) rows /= 2;
     return rows;
   }
-  // What it all needs of the picture.
+  // The window of the picture that the whole group needs.
   Window needed() const {
     const auto out = pictures_of(contexts_.back()[sample_].out(0)), in = pictures_of(contexts_[0][sample_].in(0));
     if (out->width <= 0 || out->height <= 0) return {0, 0, 1, 1};
@@ -92,7 +92,7 @@ class DecodedTiles {
 
 std::string cpp_type(DType t) { return type_name(t); }
 
-bool Recorder::chain(const Stages& stages, const AllContexts& contexts, DecodedInput* decoded) {
+bool Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedInput* decoded) {
   const size_t count = contexts[0].size(), last = stages.size() - 1;
   if (!count) return true;
   std::vector<Pictures> in(count), out(count);
@@ -198,7 +198,7 @@ Window StageOperator::needed(const Context& c, const Window& output) const {
 void StageOperator::record(gpu::Recorder& r) const {
   std::vector<Context> samples;
   for (int i = 0; i < r.size(); i++) samples.push_back(r[i]);
-  if (!r.chain({this}, {samples})) record_alone(r);
+  if (!r.fuse({this}, {samples})) record_alone(r);
   record_others(r);
 }
 

@@ -1,0 +1,11 @@
+# Builds for aarch64 by Debian's cross compiler: what it is linked with lies in PENSTOCK_ROOT (tools/aarch64.py).
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PENSTOCK_ROOT)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CXX_FLAGS_INIT "-Wno-psabi -idirafter ${PENSTOCK_ROOT}/usr/include/aarch64-linux-gnu")
+set(CMAKE_FIND_ROOT_PATH ${PENSTOCK_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -1,0 +1,42 @@
+// The C ABI over what readers read from.
+#include "abi/guard.h"
+#include "penstock.h"
+#include "read/archive.h"
+#include "read/memory_files.h"
+
+using namespace ps;
+
+struct ps_archive {
+  Members members;
+};
+
+int ps_memory_file(const char* name, const void* data, int64_t bytes) {
+  return guarded([&] {
+    if (data) put_memory_file(name, data, size_t(bytes));
+    else remove_memory_file(name);
+    return 0;
+  });
+}
+
+ps_archive* ps_archive_read(const char* path, int is_index, ps_members* to) {
+  std::unique_ptr<ps_archive> read;
+  guarded([&] {
+    read = std::make_unique<ps_archive>(ps_archive{is_index ? read_tar_index(path) : read_tar(path)});
+    return 0;
+  });
+  if (!read) return nullptr;
+  const Members& m = read->members;
+  to->files = int64_t(m.offsets().size());
+  to->samples = m.samples();
+  to->offsets = m.offsets().data();
+  to->bytes = m.bytes().data();
+  to->sample = m.sample().data();
+  to->extension = m.extension().data();
+  to->names = m.names().data();
+  to->names_bytes = int64_t(m.names().size());
+  to->extensions = m.extensions().data();
+  to->extensions_bytes = int64_t(m.extensions().size());
+  return read.release();
+}
+
+void ps_archive_destroy(ps_archive* archive) { delete archive; }
