@@ -4,7 +4,7 @@
 
 struct Roll {
   static penstock::Declaration declare() {
-    return penstock::Declaration("roll", "Moves the columns of pictures (HWC, UINT8) to the right, and round.")
+    return penstock::Declaration("roll", "Shifts the columns of pictures (HWC, UINT8) to the right, cyclically.")
         .argument<int64_t>("by", "By how many columns; negative: to the left.", 0, penstock::per_sample);
   }
 

@@ -168,7 +168,7 @@ def test_arguments_are_checked(example: Path) -> None:
 
 def test_it_is_documented(example: Path) -> None:
     text = any_fn.roll.__doc__
-    assert text.startswith("Moves the columns of pictures")
+    assert text.startswith("Shifts the columns of pictures")
     assert "by (integer, or a node, default 0): By how many" in text
     assert list(inspect.signature(any_fn.roll).parameters)[:2] == ["input", "by"]
     assert any_ops.Sepia.__doc__.startswith("Makes pictures look old.")
