@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from pathlib import Path
 
 from penstock import _catalog
 from penstock.custom import compiled
@@ -44,3 +45,12 @@ def load_library(library_path: str | os.PathLike[str], global_symbols: bool = Fa
         for one in found:
             _catalog.put(compiled.declare(one, os.path.basename(path)))
         _loaded.add(path)
+
+
+def load_directory(plugin_dir_path: str | os.PathLike[str], global_symbols: bool = False) -> None:
+    """Loads all libraries named ``libdali_*.so`` in a folder and below it, in the order of their paths.
+
+    That is DALI's pattern for names. A folder without any, or that does not exist, is no error there, and none here.
+    """
+    for path in sorted(Path(os.fsdecode(plugin_dir_path)).rglob("libdali_*.so")):
+        load_library(path, global_symbols)

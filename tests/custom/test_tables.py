@@ -133,6 +133,19 @@ def test_an_operator_in_a_group(tmp_path: Path, registered: None) -> None:
         plugin_manager.load_library(library(tmp_path, name="mine"))
 
 
+def test_a_folder_of_libraries(tmp_path: Path, registered: None) -> None:
+    (tmp_path / "below" / "there").mkdir(parents=True)
+    library(tmp_path, name="one").rename(tmp_path / "libdali_one.so")
+    library(tmp_path, name="two").rename(tmp_path / "below" / "there" / "libdali_two.so")
+    library(tmp_path, name="three")
+    plugin_manager.load_directory(str(tmp_path))
+    assert [hasattr(fn, name) for name in ("one", "two", "three")] == [True, True, False]
+    plugin_manager.load_directory(tmp_path / "missing")
+    (tmp_path / "below" / "libdali_text.so").write_text("no library")
+    with pytest.raises(errors.PluginError, match=r"libdali_text\.so"):
+        plugin_manager.load_directory(tmp_path)
+
+
 def test_a_newer_library_that_asks_for_nothing_new(tmp_path: Path, registered: None) -> None:
     plugin_manager.load_library(library(tmp_path, "op.size = sizeof newer;"))
     assert any_fn.broken.__doc__.startswith("Copies.")
