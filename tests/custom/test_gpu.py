@@ -136,6 +136,19 @@ def test_elements_of_any_shape(linear: Any) -> None:
         same(on_gpu(lambda d=define: d(True), batch_size=1), run(lambda d=define: d(False), batch_size=1))
 
 
+@pytest.mark.parametrize("n", [1, 15, 1000, 3001])
+def test_floats_become_integers_as_casts_do(linear: Any, n: int) -> None:
+    random = np.random.default_rng(n)
+    data = (random.standard_normal(n) * 200).astype(np.float32)
+    data[::7] = np.round(data[::7]) + np.float32(0.5)
+    data[::11] = random.choice(
+        np.float32([np.nan, np.inf, -np.inf, 0.49999997, -0.5, 254.5, 255.5, 1e30]), len(data[::11])
+    )
+    for dtype in (types.UINT8, types.INT16, types.INT32, types.FLOAT16):
+        wanted = run(lambda t=dtype: fn.cast(source([data], None), dtype=t), batch_size=1)
+        same(run(lambda t=dtype: linear(source([data], None), dtype=t), batch_size=1), wanted)
+
+
 def test_planes_go_through_a_chain(linear: Any) -> None:
     planes = [np.random.default_rng(k).integers(0, 256, (5, 8, 9), np.uint8) for k in range(2)]
 

@@ -34,6 +34,18 @@ template <class Out> void affine_bytes(const uint8_t* from, size_t n, float mult
   std::memcpy(to + i, out, (n - i) * sizeof(Out));
 }
 
+// Floats as bytes, as convert() in core/convert.h.
+inline void bytes_from_floats(const float* from, size_t n, uint8_t* to) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(to + i, load(from + i));
+  if (i == n) return;
+  float rest[kLanes] = {};
+  uint8_t out[kLanes];
+  std::memcpy(rest, from + i, (n - i) * sizeof(float));
+  store(out, load(rest));
+  std::memcpy(to + i, out, n - i);
+}
+
 // Each of n pixels of three bytes becomes three sums: out[k] = m[k][0] * r + m[k][1] * g + m[k][2] * b + add.
 template <class Out> void mix_bytes(const uint8_t* from, size_t n, const float (&m)[3][3], float add, Out* to) {
   constexpr size_t kBlock = 128, kRead = 24;         // kRead: of pixels, more than one load() reads

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ops/color/pixel_lanes.h"
 #include "ops/color/pixels.h"
 #include "ops/custom/instance.h"
 #include "ops/custom/operators.h"
@@ -12,6 +13,15 @@ namespace {
 
 using Row = void (*)(const void* params, const float* from, float* to, int64_t n);
 using Loop = void (*)(Row row, const void* params, const void* from, void* to, size_t n, size_t width);
+
+template <class In> void to_floats(const In* from, float* to, size_t n) {
+  if constexpr (std::is_same_v<In, uint8_t>) lanes::affine_bytes(from, n, 1, 0, to);
+  else convert_n(from, to, n);
+}
+template <class Out> void from_floats(const float* from, Out* to, size_t n) {
+  if constexpr (std::is_same_v<Out, uint8_t>) lanes::bytes_from_floats(from, n, to);
+  else convert_n(from, to, n);
+}
 
 // n pixels of `width` elements, so many at a time that their floats stay in the first cache.
 template <class In, class Out>
@@ -31,11 +41,11 @@ void loop_of(Row row, const void* params, const void* from, void* to, size_t n, 
     const float* values = nullptr;
     float* results = nullptr;
     if constexpr (same_in) values = in;
-    else convert_n(in, source, block * width), values = source;
+    else to_floats(in, source, block * width), values = source;
     if constexpr (same_out) results = out;
     else results = target;
     row(params, values, results, int64_t(block));
-    if constexpr (!same_out) convert_n(static_cast<const float*>(target), out, block * width);
+    if constexpr (!same_out) from_floats<Out>(target, out, block * width);
     in += block * width;
     out += block * width;
   }

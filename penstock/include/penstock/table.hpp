@@ -99,7 +99,12 @@ template <class T> void row(const void* params, const float* __restrict from, fl
   if constexpr (channels == 0)
     for (int64_t i = 0; i < n; i++) to[i] = functor(from[i]);
   else
-    for (int64_t i = 0; i < n; i++) functor(from + i * channels, to + i * channels);
+    for (int64_t i = 0; i < n; i++) {
+      float in[channels], out[channels];             // in registers, so that compilers vectorise over pixels
+      for (int k = 0; k < channels; k++) in[k] = from[i * channels + k];
+      functor(static_cast<const float*>(in), out);
+      for (int k = 0; k < channels; k++) to[i * channels + k] = out[k];
+    }
 }
 
 template <class T> penstock_operator* make() {
