@@ -27,7 +27,7 @@ __all__ = [
 
 
 def ReleaseUnusedMemory() -> None:  # noqa: N802  # DALI's names
-    """Gives all memory of GPUs, and page-locked memory, that nobody uses back to the system.
+    """Gives all unused memory of GPUs, and unused page-locked memory, back to the system.
 
     Waits for work of GPUs that still uses it. Pipelines may be running: they take new memory when they need it.
 

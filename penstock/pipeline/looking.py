@@ -1,4 +1,4 @@
-"""What can be asked of a pipeline: where it is, what it does, what it found. It goes on as if nobody had asked."""
+"""What can be asked of a pipeline: where it is, what it does, what it found. Asking does not disturb it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Looking(Running):
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
 
-        What a checkpoint says was found before it is left out, too, but not told here.
+        What a checkpoint says was found before it is left out, too, but not listed here.
         """
         return list(self._built().executor.broken.samples)
 

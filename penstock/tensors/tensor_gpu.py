@@ -64,7 +64,7 @@ class TensorGPU:
 
     @classmethod
     def _of(cls, memory: GpuMemory, sample: native.Tensor, source: str = "") -> TensorGPU:
-        """What the descriptor tells, which is the tensor's own from then on."""
+        """The tensor of a descriptor, which belongs to it from then on."""
         tensor = cls.__new__(cls)
         tensor._memory, tensor._sample, tensor._source = memory, sample, source
         return tensor
@@ -159,7 +159,7 @@ class TensorGPU:
         """A DLPack capsule of the same memory, or of a copy, or of a copy on the CPU.
 
         - ``stream``: handle of the CUDA stream that is going to use it, which waits for the elements; the host does
-          not. 1 is the legacy default stream, 2 the thread's. None: any stream, the host waits. -1: nobody waits.
+          not. 1 is the legacy default stream, 2 the thread's. None: any stream, the host waits. -1: no wait.
         - ``max_version``: the newest DLPack that the consumer knows; None: one before 1.0.
         - ``dl_device``: None, this GPU, or (1, 0), the CPU.
 
