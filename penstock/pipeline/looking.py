@@ -17,7 +17,7 @@ from penstock.run.statistics import statistics
 
 
 class Looking(Running):
-    """The part of `penstock.Pipeline` that tells of it."""
+    """The part of `penstock.Pipeline` that can be asked."""
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
@@ -81,7 +81,7 @@ class Looking(Running):
         return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def executor_statistics(self) -> dict[str, Any]:
-        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` have what is known here.
 
         (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
         that are fused have no outputs in memory, and all share one pool.)

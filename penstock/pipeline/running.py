@@ -37,7 +37,7 @@ class Running(Definition):
             self._prepared()
 
     def _prepared(self) -> Runner:
-        """What runs; built by who has the turn, where that has not happened yet."""
+        """What runs; built by the thread that has the turn, where that has not happened yet."""
         if self._runner:
             return self._runner
         runner = self._runner = Runner(self._planned(), self._options, self._turn)  # at the end: Ctrl-C may come before

@@ -29,10 +29,10 @@ class TensorGPU:
       of PyTorch or CuPy); None: the default stream.
 
     Frameworks share the memory: ``torch.from_dlpack(tensor)``, ``cupy.asarray(tensor)``. What was made of a tensor
-    stays valid after it is gone, and its memory is used again only when all work has ended that the GPU had been given,
-    on whatever stream, by the time the last user let go. The GPU may still be at work on a tensor that a pipeline gave:
-    ``__dlpack__(stream=...)`` makes the stream wait for it, and whatever looks at the elements or gives away their
-    address without saying to which stream waits itself.
+    stays valid after it is gone, and its memory is used again only when all work has ended that was enqueued on the GPU,
+    on whatever stream, when the last user released it. The GPU may still be computing a tensor that a pipeline gave:
+    ``__dlpack__(stream=...)`` makes the stream wait for it, and whatever reads the elements or gives their address to a
+    stream that it does not know waits itself.
 
     Raises TypeError for types that no tensor has, TensorError (a ValueError and RuntimeError) for strided data and for
     a layout with another number of axes, DeviceError for data that is not on a GPU.
