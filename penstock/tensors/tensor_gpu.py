@@ -29,8 +29,8 @@ class TensorGPU:
       of PyTorch or CuPy); None: the default stream.
 
     Frameworks share the memory: ``torch.from_dlpack(tensor)``, ``cupy.asarray(tensor)``. What was made of a tensor
-    stays valid after it is gone, and its memory is used again only when all work has ended that was enqueued on the GPU,
-    on whatever stream, when the last user released it. The GPU may still be computing a tensor that a pipeline gave:
+    stays valid after it is gone, and its memory is used again only when all work has ended that was enqueued on the
+    GPU, on whatever stream, when the last user released it. The GPU may still be computing a pipeline's output:
     ``__dlpack__(stream=...)`` makes the stream wait for it, and whatever reads the elements or gives their address to a
     stream that it does not know waits itself.
 
