@@ -1,5 +1,5 @@
-"""Chains of operators that read the planes of samples which the JPEG decoder leaves: bit for bit what comes of pictures
-that are written first.
+"""Fusion groups that read the planes of samples which the JPEG decoder leaves: bit for bit what comes of pictures that
+are written first.
 """
 
 from __future__ import annotations
