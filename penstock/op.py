@@ -69,12 +69,12 @@ def arg(
     aka: Sequence[str] = (),
     name: str = "",
 ) -> Any:
-    """Declares an argument. Its ``kind`` follows from the default where that tells; REQUIRED has no default.
+    """Declares an argument. Its ``kind`` follows from the default where there is one; REQUIRED has none.
 
     ``unused`` says why DALI's argument of this name has nothing left to change; it is then accepted and checked.
     ``to_kernel=False``: the declaration's own Python uses it, the kernel does not. ``name``: what users call it, where
-    that is not the attribute's name. ``aka``: what users call it who think of another library, or mistake it: they are
-    told the right name.
+    that is not the attribute's name. ``aka``: what users call it who think of another library, or mistake it: errors
+    then suggest the right name.
     """
     kind = kind or _values.kind_of(default)
     return Argument(
@@ -103,7 +103,7 @@ class Chosen(Protocol):
     """What does a node's work, of several that can (`penstock.decode.engines`)."""
 
     def arguments(self) -> dict[str, Any]:
-        """What the kernel is told of it."""
+        """The arguments that the kernel gets for it."""
 
     def leaves_planes(self) -> bool:
         """Whether it decodes on the GPU, and the kernel that reads its pictures may make their pixels."""
@@ -141,7 +141,7 @@ class Op:
     on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
-    fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration it is told which samples
+    fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}

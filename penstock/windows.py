@@ -116,7 +116,7 @@ class OutOfBoundsArgs(Op):
 class OldDtypeArgs(Op):
     """The name that ``dtype`` had before."""
 
-    dtype: Any  # declared by who inherits this
+    dtype: Any  # declared by subclasses
     output_dtype = arg(None, "The old name of `dtype`.", kind="dtype", deprecated="use dtype", to_kernel=False)
 
     def prepare(self) -> None:

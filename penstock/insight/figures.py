@@ -51,7 +51,7 @@ class Work:
     samples: int
     setup: float  # seconds, of all threads together: finding shapes
     run: float  # likewise: the work itself; on a GPU, the CPU's part of it
-    shares: tuple[float, ...]  # of each operator in `run`, measured in some of the samples; empty: nobody knows
+    shares: tuple[float, ...]  # of each operator in `run`, measured in some of the samples; empty: not measured
 
     @property
     def name(self) -> str:
@@ -118,12 +118,12 @@ def _work(plan: Plan, before: Snapshot, after: Snapshot) -> list[Work]:
     found = []
     for segment in plan.segments:
         for group in segment.groups:
-            numbers = [at[node] for node in group]
-            setup = sum(after.nodes[n][1] - before.nodes[n][1] for n in numbers)
-            run = sum(after.nodes[n][2] - before.nodes[n][2] for n in numbers)
-            parts = [after.stages[n] - before.stages[n] for n in numbers]
+            indices = [at[node] for node in group]
+            setup = sum(after.nodes[i][1] - before.nodes[i][1] for i in indices)
+            run = sum(after.nodes[i][2] - before.nodes[i][2] for i in indices)
+            parts = [after.stages[i] - before.stages[i] for i in indices]
             shares = tuple(part / sum(parts) for part in parts) if sum(parts) > 0 else ()
-            samples = after.nodes[numbers[0]][3] - before.nodes[numbers[0]][3]
+            samples = after.nodes[indices[0]][3] - before.nodes[indices[0]][3]
             names = tuple(node.op.name for node in group)
             stages = tuple(stage_of(node, segment.where) for node in group)
             found.append(Work(names, stages, segment.where, samples, setup, run, shares))
@@ -182,7 +182,7 @@ def _waits(events: Any, called: Sequence[Called], plan: Plan, start: int, end: i
         for batch, steps in path.items():
             since, what = steps[-1]
             if what == "python":
-                till = ready.get(batch)  # None: it was launched before this began, so nobody has told
+                till = ready.get(batch)  # None: it was launched before the recording began
                 steps[-1:] = [(since, "gpu")] if till is None else [(since, "gpu"), (max(till, since), "python")]
     waits: dict[str, float] = {}
     taken = sorted((e["start_ns"].item(), e["batch"].item()) for e in events[events["did"] == Did.WAIT])

@@ -194,7 +194,7 @@ def profile(pipe: Pipeline, batches: int | None = None, *, trace: str | os.PathL
         return Profile(pipe, trace)
     batches = whole_number("profile: batches", batches, least=1)
     pipe.run()
-    for _ in range(pipe._built().executor.pending()):  # those that were ahead while nobody took any
+    for _ in range(pipe._built().executor.pending()):  # those that were prepared before
         pipe.run()
     with Profile(pipe, trace) as measured:
         for _ in range(batches):

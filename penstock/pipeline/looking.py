@@ -1,4 +1,4 @@
-"""What can be asked of a pipeline: where it is, what it does, what it found. It goes on as if nobody had asked."""
+"""What can be asked of a pipeline: where it is, what it does, what it found. Asking does not disturb it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.run.statistics import statistics
 
 
 class Looking(Running):
-    """The part of `penstock.Pipeline` that tells of it."""
+    """The part of `penstock.Pipeline` that can be asked."""
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
@@ -72,7 +72,7 @@ class Looking(Running):
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
 
-        What a checkpoint says was found before it is left out, too, but not told here.
+        What a checkpoint says was found before it is left out, too, but not listed here.
         """
         return list(self._built().executor.broken.samples)
 
@@ -81,7 +81,7 @@ class Looking(Running):
         return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def executor_statistics(self) -> dict[str, Any]:
-        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` have what is known here.
 
         (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
         that are fused have no outputs in memory, and all share one pool.)

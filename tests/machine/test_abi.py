@@ -1,4 +1,4 @@
-"""The C ABI refuses what does not fit, whoever calls it."""
+"""The C ABI refuses what does not fit, from any caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fn.one_hot``: numbers of classes as vectors."""
+"""``fn.one_hot``: indices of classes as vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.op import Op, arg, op
 
 @op("one_hot", devices=("cpu", "gpu"))
 class OneHot(Op):
-    """Encodes numbers of classes as vectors that have ``on_value`` at the class, and ``off_value`` elsewhere.
+    """Encodes indices of classes as vectors that have ``on_value`` at the class, and ``off_value`` elsewhere.
 
     Input: a tensor of numbers, whose fractions are cut off. Numbers that are no class give ``off_value`` everywhere.
 
