@@ -44,9 +44,9 @@ std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...
 // Pictures are whatever has height and width next to each other, channels before or behind, and any axes before both.
 class StageOperator : public GpuOperator {
  public:
-  // After setup(): whether this sample fits. If one of a batch does not, the operators of a chain run one by one, and
+  // After setup(): why this sample does not fit. If one of a batch does not, the operators of a chain run one by one, and
   // record_alone() does what chains cannot.
-  virtual bool fits_stage(const Context& c) const = 0;
+  virtual Misfit stage_misfit(const Context& c) const = 0;
   // The functor for this batch, by its first sample: all have the same types and numbers of axes.
   virtual Functor stage(const Context& c) const = 0;
   virtual void fill_stage(const Context& c, void* functor) const = 0;

@@ -17,6 +17,12 @@ struct Functor;
 
 namespace ps::gpu {
 
+// Which stage does not fit into a chain, and why.
+struct ChainMisfit {
+  size_t stage = 0;
+  Misfit why = fits;
+};
+
 class Recorder {
  public:
   // What needs nothing of the GPU's goes into `front`, copies and decoding above all; `compute` waits for that, so the
@@ -37,9 +43,9 @@ class Recorder {
   // number of elements. The functor's source must be the same for all samples.
   void elements(const Functor& functor, const std::function<int64_t(const Context&, void*)>& fill);
   // One kernel for a chain of stages, from the first one's input to the last one's output; contexts[k][i] is that of
-  // stage k and sample i. Returns false, having recorded nothing, if a sample does not fit. `decoded`: the input is
-  // nowhere else; tells what is needed of it.
-  bool chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
+  // stage k and sample i. Where a sample does not fit, says so, having recorded nothing. `decoded`: the input is nowhere
+  // else; tells what is needed of it.
+  ChainMisfit chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
              DecodedInput* decoded = nullptr);
   // Any kernel: blocks[i] is how many blocks work on sample i; its job lies at jobs + i * stride (a multiple of 16).
   void launch(const std::string& source, const std::vector<int>& blocks, const std::vector<uint8_t>& jobs,
