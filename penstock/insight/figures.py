@@ -12,6 +12,7 @@ from penstock.decode.engines import Decoded
 from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
+from penstock.run.passes import Passes
 from penstock.run.recording import Call, Called, Did, Recording
 
 _LAUNCH, _FLIGHT = 3, 4  # phases of a batch (native/run/batch.h) in which it is the GPU's turn
@@ -34,11 +35,15 @@ class Snapshot:
     stages: list[float]
     threads: list[tuple[float, float]]
     decoded: dict[OpNode, Decoded]
+    passes: dict[OpNode, Passes]
 
     @classmethod
     def of(cls, executor: Executor) -> Snapshot:
         """Now."""
-        return cls(executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded())
+        return cls(
+            executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded(),
+            executor.passes(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Work:
     setup: float  # seconds, of all threads together: finding shapes
     run: float  # likewise: the work itself; on a GPU, the CPU's part of it
     shares: tuple[float, ...]  # of each operator in `run`, measured in some of the samples; empty: not measured
+    passes: Passes = field(default_factory=Passes)  # whether samples went through all of them at once
 
     @property
     def name(self) -> str:
@@ -126,7 +132,8 @@ def _work(plan: Plan, before: Snapshot, after: Snapshot) -> list[Work]:
             samples = after.nodes[indices[0]][3] - before.nodes[indices[0]][3]
             names = tuple(node.op.name for node in group)
             stages = tuple(stage_of(node, segment.where) for node in group)
-            found.append(Work(names, stages, segment.where, samples, setup, run, shares))
+            passes = after.passes.get(group[0], Passes()).since(before.passes.get(group[0], Passes()))
+            found.append(Work(names, stages, segment.where, samples, setup, run, shares, passes))
     return found
 
 
