@@ -1,6 +1,7 @@
 """Contestants side by side: each lives in a process of its own, and they take turns, round by round (A B A B).
 
-Whoever has no turn is stopped (SIGSTOP), with all its workers: refilling a queue would cost the others their cores.
+A contestant that has no turn is stopped (SIGSTOP), with all its workers: refilling a queue would cost the others their
+cores.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`./dev bench cpu`: Penstock on CPUs beside DALI and DataLoaders over Pillow and OpenCV, in one run.
 
-Every table alternates its contestants round by round, each in a process of its own, and tells medians, the spread from
+Every table alternates its contestants round by round, each in a process of its own, and gives medians, the spread from
 the slowest to the fastest round, and the median of the rounds' ratios to DALI.
 """
 

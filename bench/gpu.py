@@ -1,7 +1,7 @@
 """`./dev bench gpu`: Penstock on a GPU beside DALI, in one run.
 
-Each is tuned first, by short rounds over its threads and who decodes: the loads of DALI's hardware decoder, and the
-engines of Penstock. The tables compare the best. Where DALI is not installed, Penstock's figures stand alone.
+Each is tuned first, by short rounds over its threads and the engine that decodes: the loads of DALI's hardware decoder,
+and the engines of Penstock. The tables compare the best. Where DALI is not installed, Penstock's figures stand alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Times JPEG decoding on a GPU by engine: ``python -m bench.gpu_jpeg``, where PyTorch and a GPU are.
 
 Whole photographs from files in the page cache to RGB in the GPU's memory, by kernels of our own and by nvJPEG. The
-profiler of PyTorch tells how long each of our kernels ran. The last line is JSON, for ``./dev bench jpeg``.
+profiler of PyTorch measures how long each of our kernels ran. The last line is JSON, for ``./dev bench jpeg``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Times the kernels of augmentations on a GPU: ``python -m bench.gpu_kernels``, where PyTorch and a GPU are.
 
 256 pictures of 500x375, HWC, lie on the GPU, in several sets that together exceed its caches; each batch takes the
-next set. The profiler of PyTorch tells how long each kernel ran. Beside that stands the floor: the time that the bytes
-of the input and of the output take, once, at the rate of a copy within this GPU.
+next set. The profiler of PyTorch measures how long each kernel ran. Beside that stands the floor: the time that the
+bytes of the input and of the output take, once, at the rate of a copy within this GPU.
 """
 
 from __future__ import annotations

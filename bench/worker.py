@@ -1,4 +1,4 @@
-"""One contestant in a process of its own: sets up, then times a round whenever it is told to.
+"""One contestant in a process of its own: sets up, then times a round at each request.
 
 Says "ready", then reads one line of JSON per round from standard input and answers with one; see Contestant in
 bench/contest.py.
@@ -39,7 +39,7 @@ def start(
 
 
 def rate(next_batch: Callable[[], object], batch: int, seconds: float) -> float:
-    """Images per second in a steady state: what was made ahead while nobody asked is thrown away first."""
+    """Images per second in a steady state: batches that were prepared between rounds are thrown away first."""
     for _ in range(4):
         next_batch()
     count, begin = 0, time.perf_counter()

@@ -50,13 +50,16 @@ PS_API ps_plan* ps_plan_create(void);
 PS_API void ps_plan_destroy(ps_plan*);
 PS_API int ps_plan_source(ps_plan*, int gpu);                 /* a value that each iteration is fed with */
 PS_API int ps_plan_constant(ps_plan*, const ps_tensor*);      /* copied */
-/* Arguments of the node that is added next. */
+/* Arguments of the node that is added next: all that its operator declares, and no others. */
 PS_API int ps_arg_integers(ps_plan*, const char* name, const int64_t*, int n);
 PS_API int ps_arg_numbers(ps_plan*, const char* name, const double*, int n);
 PS_API int ps_arg_strings(ps_plan*, const char* name, const char* const*, int n);
 PS_API int ps_arg_bytes(ps_plan*, const char* name, const char*, int64_t n); /* one string, of any bytes */
 PS_API int ps_arg_table(ps_plan*, const char* name, const ps_tensor*); /* an array, copied once */
 PS_API int ps_arg_value(ps_plan*, const char* name, int value);
+PS_API int ps_arg_none(ps_plan*, const char* name);           /* declared, but not given */
+/* Of the node that is added next, where it is not on the CPU: "gpu" or "mixed", and which GPU. */
+PS_API int ps_node_device(ps_plan*, const char* device, int device_id);
 /* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory, 16 looks at all samples of its
  * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too. Returns
  * its first output's value; nodes are numbered from 0. */
@@ -128,6 +131,15 @@ typedef struct {
 PS_API int ps_executor_record(ps_executor*, int on);
 PS_API int ps_executor_spans(ps_executor*, ps_span* rows, int max_rows); /* returns how many */
 PS_API int64_t ps_executor_spans_lost(ps_executor*);
+/* Of groups of several nodes: how many samples so far went through them in one pass, and how many node by node, and why.
+ * A group may have several rows of the same. Returns how many rows there are. */
+typedef struct {
+  int32_t node;                  /* the group's first */
+  int32_t misfit;                /* which of its nodes the samples do not fit; -1: they went in one pass */
+  int64_t samples;
+  const char* why;               /* lives as long as the library; null: in one pass */
+} ps_passes;
+PS_API int ps_executor_passes(ps_executor*, ps_passes* rows, int max_rows);
 /* Per node: ns as a stage of row pipelines, measured in some of the samples while recording. Returns how many nodes. */
 PS_API int ps_executor_stage_stats(ps_executor*, int64_t* ns, int max_rows);
 PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: there is none */

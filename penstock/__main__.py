@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.set_defaults(run=_doctor)
     index = commands.add_parser(
         "index",
-        help="note where JPEG files can be decoded from, so that crops and GPUs decode them faster",
+        help="record where JPEG files can be decoded from, so that crops and GPUs decode them faster",
         description="Makes an index of a data set's JPEG files, for the argument jpeg_index= of the decoders. It has "
         "some 4 % of the files' size. It knows files by what they contain: where they lie and what they are called "
         "does not matter. Run it again when files have come or changed.",

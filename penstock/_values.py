@@ -121,7 +121,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def kind_of(default: Any) -> str:
-    """The kind that a default value tells."""
+    """The kind that follows from a default value."""
     for cls, kind in (
         (types.DALIDataType, "dtype"),
         (types.DALIImageType, "image_type"),

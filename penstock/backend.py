@@ -3,7 +3,7 @@
 All pipelines of a process share one pool of device memory and one of page-locked host memory per GPU. They keep what
 they once got, since asking the driver for memory stops the GPU. ``PENSTOCK_DEVICE_MEMORY`` and
 ``PENSTOCK_PINNED_MEMORY`` (bytes, or such as ``8G``; read when a GPU is first used) limit each. A batch for which there
-is no room waits until consumers have let go of older ones; `penstock.errors.OutOfMemoryError` is raised where that
+is no room waits until consumers have released older ones; `penstock.errors.OutOfMemoryError` is raised where that
 can't help.
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def ReleaseUnusedMemory() -> None:  # noqa: N802  # DALI's names
-    """Gives all memory of GPUs, and page-locked memory, that nobody uses back to the system.
+    """Gives all unused memory of GPUs, and unused page-locked memory, back to the system.
 
     Waits for work of GPUs that still uses it. Pipelines may be running: they take new memory when they need it.
 

@@ -49,8 +49,16 @@ class Argument:
     unused: str | None = None  # why it is accepted without an effect
     deprecated: str | None = None  # what to use instead
     to_kernel: bool = True
+    only_given: bool = False  # the kernel is told of it only where it is given
     aka: tuple[str, ...] = ()  # what else people call it, for suggestions
     attribute: str = ""  # of the operator's instance that holds the value
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An argument of the kernel that users of this operator do not have."""
+
+    value: Any
 
 
 REQUIRED = object()
@@ -66,15 +74,18 @@ def arg(
     unused: str | None = None,
     deprecated: str | None = None,
     to_kernel: bool = True,
+    only_given: bool = False,
     aka: Sequence[str] = (),
     name: str = "",
 ) -> Any:
-    """Declares an argument. Its ``kind`` follows from the default where that tells; REQUIRED has no default.
+    """Declares an argument. Its ``kind`` follows from the default where there is one; REQUIRED has none.
 
     ``unused`` says why DALI's argument of this name has nothing left to change; it is then accepted and checked.
-    ``to_kernel=False``: the declaration's own Python uses it, the kernel does not. ``name``: what users call it, where
-    that is not the attribute's name. ``aka``: what users call it who think of another library, or mistake it: they are
-    told the right name.
+    The kernel must read all arguments, by their names, and no others: otherwise the pipeline is not built. But for
+    ``to_kernel=False``: the declaration's own Python uses it, the kernel does not. ``only_given``: the kernel gets the
+    default as all others, unless what matters is whether the argument was given. ``name``: what users call it, where
+    that is not the attribute's name. ``aka``: what users call it who think of another library, or mistake it: errors
+    then suggest the right name.
     """
     kind = kind or _values.kind_of(default)
     return Argument(
@@ -88,8 +99,17 @@ def arg(
         unused,
         deprecated,
         to_kernel and unused is None,
+        only_given,
         tuple(aka),
     )
+
+
+def fixed(value: Any) -> Any:
+    """Declares what a kernel reads that several operators share, where this operator's users have no such argument.
+
+    ``value``: what it is then; None: not given. A class that inherits it may have an argument of that name.
+    """
+    return Fixed(value)
 
 
 class Literal(NamedTuple):
@@ -103,7 +123,7 @@ class Chosen(Protocol):
     """What does a node's work, of several that can (`penstock.decode.engines`)."""
 
     def arguments(self) -> dict[str, Any]:
-        """What the kernel is told of it."""
+        """The arguments that the kernel gets for it."""
 
     def leaves_planes(self) -> bool:
         """Whether it decodes on the GPU, and the kernel that reads its pictures may make their pixels."""
@@ -141,10 +161,11 @@ class Op:
     on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
-    fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration it is told which samples
+    fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}
+    fixed: ClassVar[dict[str, Any]] = {}  # by name: what the kernel is told besides
     constants: dict[str, Any]  # arguments as they were given, converted
 
     def __init__(self, values: dict[str, Any], tensors: dict[str, Any]):
@@ -177,10 +198,13 @@ class Op:
         return None
 
     def kernel_arguments(self) -> dict[str, Any]:
-        """Name to constant, as the kernel's Spec gets them; None is left out."""
-        return {
-            n: getattr(self, a.attribute) for n, a in self.arguments.items() if a.to_kernel and n not in self.tensors
-        }
+        """The constants that the kernel's Spec gets, by name: all that it reads; None: not given."""
+        found = dict(self.fixed)
+        for name, argument in self.arguments.items():
+            if argument.to_kernel and name not in self.tensors:
+                told = name in self.given or not argument.only_given
+                found[name] = getattr(self, argument.attribute) if told else None
+        return found
 
     def literal(self) -> Literal | None:
         """What the node is, if it is data of the plan, for which no kernel runs."""
@@ -238,11 +262,16 @@ def op(
 
     def register(cls: _Cls) -> _Cls:
         found: dict[str, Argument] = {}
+        fixed: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             for key, value in vars(base).items():
                 if isinstance(value, Argument):
                     name_of = value.name or key
                     found[name_of] = Argument(**{**vars(value), "name": name_of, "attribute": key})
+                    fixed.pop(name_of, None)
+                elif isinstance(value, Fixed):
+                    fixed[key] = value.value
+                    found.pop(key, None)
         if cls.random:
             found["seed"] = Argument(
                 "seed",
@@ -252,7 +281,7 @@ def op(
                 to_kernel=False,
                 attribute="seed",
             )
-        cls.arguments = found
+        cls.arguments, cls.fixed = found, fixed
         cls.name, cls.kernel, cls.contract = name, kernel or name, Contract(contract)
         cls.devices = tuple(devices)
         cls.num_inputs = (inputs, inputs) if isinstance(inputs, int) else inputs

@@ -71,7 +71,9 @@ class SliceWindowArgs(Op):
     rel_start = arg(None, "First elements, as shares of the extents.", kind="numbers", per_sample=True)
     rel_end = arg(None, "Elements behind the last ones, as shares of the extents.", kind="numbers", per_sample=True)
     rel_shape = arg(None, "Numbers of elements, as shares of the extents.", kind="numbers", per_sample=True)
-    axes = arg([1, 0], "The axes by number, in the order of the other arguments; none: all.", per_sample=True)
+    axes = arg(
+        [1, 0], "The axes by number, in the order of the other arguments; none: all.", per_sample=True, only_given=True
+    )
     axis_names = arg(
         "WH",
         "The axes by their names in the layout (without one: HW, HWC, DHWC), unless `axes` is given.",
@@ -89,7 +91,8 @@ class SliceWindowArgs(Op):
 
     def kernel_arguments(self) -> dict[str, Any]:
         found = super().kernel_arguments()
-        found.pop("axis_names" if "axes" in self.given else "axes", None)
+        if "axes" in self.given:
+            found["axis_names"] = None
         return found
 
 
@@ -116,7 +119,7 @@ class OutOfBoundsArgs(Op):
 class OldDtypeArgs(Op):
     """The name that ``dtype`` had before."""
 
-    dtype: Any  # declared by who inherits this
+    dtype: Any  # declared by subclasses
     output_dtype = arg(None, "The old name of `dtype`.", kind="dtype", deprecated="use dtype", to_kernel=False)
 
     def prepare(self) -> None:

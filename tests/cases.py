@@ -13,7 +13,8 @@ A test module of an operator, tests/augment/geometry/test_flip.py say, has a lis
 The reference gets one sample's arrays and arguments (a per-sample argument as this sample's value), and returns the
 output's array, or a tuple of them. From that alone each case is checked against its reference and against DALI, fused
 and unfused, with several numbers of threads and sizes of batch, and the operator on empty and misshapen inputs; and, if
-the operator runs on GPUs, against the CPU's result (test_sweep_gpu.py), which `on_gpu` may allow to differ.
+the operator runs on GPUs, against the CPU's result (test_sweep_gpu.py). Results must be DALI's and the CPU's to the
+last bit, unless `from_dali` and `on_gpu` say how far they may be from them; docs/operators.md is made of that.
 
 The sweep imports each module, so these must not skip themselves as a whole where something is missing.
 """
@@ -109,11 +110,14 @@ def pictures(
 
 @dataclass(frozen=True)
 class Apart:
-    """How far results may be from the CPU's where a GPU computes in another way; nothing: the same bits."""
+    """How far results may be from others: the CPU's where a GPU computes in another way, or DALI's. Nothing: they are
+    the same.
+    """
 
     off_by: int = 0  # integers
     share: float = 1.0  # of the integers that may be off
-    tolerance: float = 0.0  # floats, relative to the larger of 1 and the CPU's
+    tolerance: float = 0.0  # floats, relative to the larger of 1 and the others
+    why: str = ""  # needed where it is more than the rounding of floats
 
 
 SAME = Apart()
@@ -131,6 +135,7 @@ class Case:
     tolerance: float  # how far floats may be, relative to the larger of 1 and the reference
     differs: str | None  # why DALI gives another result on purpose
     on_gpu: Apart  # from the CPU's result
+    from_dali: Apart  # from DALI's result
     whole_batch: bool = False  # a sample's result depends on the others: the reference gets lists of all arrays
 
     @property
@@ -170,8 +175,9 @@ def case(
     tolerance: float = 1e-5,
     differs: str | None = None,
     on_gpu: Apart = SAME,
+    from_dali: Apart = SAME,
     whole_batch: bool = False,
     **arguments: Any,
 ) -> Case:
     """A case; operators that draw random numbers need no reference, since the drawn numbers have none."""
-    return Case(op, inputs, arguments, reference, off_by, tolerance, differs, on_gpu, whole_batch)
+    return Case(op, inputs, arguments, reference, off_by, tolerance, differs, on_gpu, from_dali, whole_batch)

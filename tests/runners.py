@@ -14,7 +14,7 @@ from penstock import Pipeline, types
 from penstock.graph.node import DataNode
 from penstock.op import registry
 from penstock.ops import call
-from tests.cases import Array, Case, Samples
+from tests.cases import Apart, Array, Case, Samples
 
 Nodes = list[DataNode]
 
@@ -107,17 +107,28 @@ def assert_equal(found: list[Result], wanted: list[Result]) -> None:
             assert x.tobytes() == y.tobytes(), f"sample {i}: {differences(x, y)}"
 
 
+def assert_apart(found: list[Result], wanted: list[Result], allowed: Apart, random: bool = False) -> None:
+    """No further apart than that; only types, layouts and shapes of what is ``random``."""
+    assert_alike(found, wanted, allowed.share, allowed.tolerance, random, off_by=allowed.off_by)
+
+
 def assert_alike(
-    found: list[Result], wanted: list[Result], share: float, tolerance: float, random: bool, of_largest: float = 0
+    found: list[Result],
+    wanted: list[Result],
+    share: float,
+    tolerance: float,
+    random: bool,
+    of_largest: float = 0,
+    off_by: int = 1,
 ) -> None:
-    """As DALI has it: integers at most 1 apart; only types, layouts and shapes of what is ``random``."""
+    """As `assert_close` says it; only types, layouts and shapes of what is ``random``."""
     assert len(found) == len(wanted)
     for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
         assert (a.dtype, a.layout) == (b.dtype, b.layout)
         for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
             assert x.shape == y.shape
             if not random:
-                assert_close(x, y, 1, share, tolerance, f"sample {i}, output {k}", of_largest)
+                assert_close(x, y, off_by, share, tolerance, f"sample {i}, output {k}", of_largest)
 
 
 def assert_as_dali_on_gpu(case: Case, folder: Path, random: bool = False) -> None:
@@ -141,12 +152,13 @@ def assert_close(
     found: Array, wanted: Array, off_by: int, share: float, tolerance: float, what: str, of_largest: float = 0
 ) -> None:
     """Integers at most ``off_by`` apart, in at most ``share`` of all places; floats by their relative difference, or by
-    that to the largest one.
+    that to the largest one: where they may differ at all, those of 16 bits by their last one.
     """
     assert found.shape == wanted.shape, what
     assert found.dtype == wanted.dtype, what
     if found.dtype.kind == "f":
-        tolerance = max(tolerance, 2.0**-10 if found.dtype == np.float16 else 0.0)
+        if tolerance and found.dtype == np.float16:
+            tolerance = max(tolerance, 2.0**-10)
         a, b = found.astype(np.float64), wanted.astype(np.float64)
         with np.errstate(invalid="ignore"):
             largest = np.max(np.abs(b), initial=0, where=np.isfinite(b))

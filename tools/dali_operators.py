@@ -1,6 +1,6 @@
 """Writes penstock/dali_operators.txt: the names that operators have in DALI's ``fn``, from the DALI that is installed.
 
-Errors about operators that this library does not have tell by it whether DALI has them. `--check` fails where the file
+By it, errors about operators that this library does not have say whether DALI has them. `--check` fails where the file
 is not what would be written.
 """
 

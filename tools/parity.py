@@ -1,26 +1,19 @@
 """Writes docs/operators.md: every operator, and how far its results are from DALI's.
 
-Runs the cases of tests/augment, and the same in DALI, which must be installed; `--check` fails where the table does not
-have the operators that there are.
+The distances are those that the cases in tests/augment state, which the tests hold results to: so the table is the same
+with and without DALI and its media. `--check` fails where it is not up to date.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
-import tempfile
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-
-import numpy as np  # noqa: E402
 
 from penstock import _catalog  # noqa: E402
 from penstock.op import registry  # noqa: E402
@@ -28,43 +21,24 @@ from penstock.op import registry  # noqa: E402
 RESULT = ROOT / "docs" / "operators.md"
 HEAD = """# Operators
 
-Written by `python tools/parity.py`: results on the CPU beside those of DALI {dali}, over the cases of the tests.
-"Off by" is the greatest difference of integers, "share" that of the elements which differ at all, "error" the greatest
-relative difference of floats (to the larger of 1 and DALI's value). Operators that draw random numbers agree in shapes,
-types and distributions, not in the numbers. Decoders and readers are compared in tests/decode and tests/read, results
-on GPUs with those on the CPU by `./dev test gpu`.
+Written by `./dev stubs`: how far results on the CPU may be from those of DALI {dali}, as the tests see to it, over
+the cases of the tests. "Off by" is the greatest difference of integers, "share" that of the elements which differ at
+all, "error" the greatest relative difference of floats (to the larger of 1 and DALI's value). Operators that draw
+random numbers agree in shapes, types and distributions, not in the numbers. Decoders and readers are compared in
+tests/decode and tests/read, results on GPUs with those on the CPU by `./dev test gpu`.
 
-| operator | devices | cases | off by | share | error | on purpose unlike DALI |
+| operator | devices | cases | off by | share | error | unlike DALI, and why |
 | --- | --- | ---: | ---: | ---: | ---: | --- |
 """
+FORMATS_HEAD = """
+## Picture formats
 
+`decoders.image` on the CPU, over the pictures of DALI_extra's `db/single`, of all output types; as DALI itself decodes
+8-bit gray alone of lossless JPEG on the CPU, the others are compared with each other in tests/decode.
 
-@dataclass
-class Row:
-    """What was measured for one operator."""
-
-    cases: int = 0
-    off_by: int | None = None
-    share: float = 0.0
-    error: float | None = None
-    differs: list[str] = field(default_factory=list)
-
-    def add(self, found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> None:
-        """Compares one sample."""
-        if not found.size:
-            return
-        if found.dtype.kind == "f":
-            a, b = found.astype(np.float64), wanted.astype(np.float64)
-            with np.errstate(invalid="ignore"):
-                apart = np.abs(a - b) / np.maximum(1, np.abs(b))
-            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, apart)
-            self.error = max(self.error or 0.0, float(apart.max()))
-        else:
-            if found.dtype.kind == "b":
-                found, wanted = found.astype(np.uint8), wanted.astype(np.uint8)
-            apart = np.where(found > wanted, found - wanted, wanted - found)
-            self.off_by = max(self.off_by or 0, int(apart.max()))
-            self.share = max(self.share, float((apart > 0).mean()))
+| files | pictures | UINT8, off by | UINT16, off by | FLOAT, off by |
+| --- | ---: | ---: | ---: | ---: |
+"""
 
 
 def operators() -> list[str]:
@@ -73,96 +47,62 @@ def operators() -> list[str]:
     return list(registry.public())
 
 
-def measured(only: str) -> dict[str, Row]:
-    """Runs the cases."""
+def dali_version() -> str:
+    """Of the DALI that the tests compare with."""
+    found = re.search(r"nvidia-dali-[a-z0-9]+==([0-9.]+)", (ROOT / "pyproject.toml").read_text())
+    assert found, "pyproject.toml names no version of DALI"
+    return found[1]
+
+
+def lines() -> Iterator[str]:
+    """A row of the table for each operator."""
     from tests.augment.test_sweep import CASES, is_random
-    from tests.runners import dalis, ours
 
-    rows: dict[str, Row] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for case in (c for c in CASES if only in c.op):
-            row = rows.setdefault(registry.ops[case.op].name, Row())
-            if case.differs:
-                if case.differs not in row.differs:
-                    row.differs.append(case.differs)
-                continue
-            if case.op.startswith("_"):
-                continue
-            row.cases += 1
-            if is_random(case):
-                continue
-            for a, b in zip(ours(case, Path(folder)), dalis(case), strict=True):
-                for found, wanted in zip(a.arrays, b.arrays, strict=True):
-                    row.add(found, wanted)
-    return rows
-
-
-def lines(rows: dict[str, Row]) -> Iterator[str]:
     for name in operators():
-        row, devices = rows.get(name, Row()), ", ".join(registry.ops[name].devices)
+        cases = [case for case in CASES if registry.ops[case.op].name == name]
+        compared = [case for case in cases if not case.differs]
+        held = [case.from_dali for case in compared if not is_random(case)]
+        off_by = max((apart.off_by for apart in held), default=0)
+        share = max((apart.share for apart in held if apart.off_by), default=0.0)
+        error = max((apart.tolerance for apart in held), default=0.0)
+        notes = dict.fromkeys(note for case in cases for note in (case.from_dali.why, case.differs) if note)
         cells = [
             f"`{name}`",
-            devices,
-            str(row.cases or ""),
-            "" if row.off_by is None else str(row.off_by),
-            f"{100 * row.share:.2g} %" if row.share else "",
-            "" if row.error is None else f"{row.error:.1g}",
-            "; ".join(row.differs),
+            ", ".join(registry.ops[name].devices),
+            str(len(compared) or ""),
+            str(off_by) if held else "",
+            f"{100 * share:.2g} %" if off_by else "",
+            f"{error:.1g}" if held else "",
+            "; ".join(notes),
         ]
         yield "| " + " | ".join(cells) + " |"
 
 
-FORMATS_HEAD = """
-## Picture formats
+def formats() -> Iterator[str]:
+    """A row for each format of pictures."""
+    from tests.decode.parity import FORMATS, most_apart
 
-`decoders.image` on the CPU, UINT8, over the pictures of DALI_extra's `db/single`; as DALI itself decodes 8-bit gray
-alone of lossless JPEG on the CPU, the others are compared with each other in tests/decode.
-
-| files | pictures | output type | off by | share |
-| --- | ---: | --- | ---: | ---: |
-"""
+    for name, pictures in FORMATS.items():
+        apart = " | ".join(f"{most_apart(dtype):.1g}" for dtype in ("UINT8", "UINT16", "FLOAT"))
+        yield f"| {name} | {pictures} | {apart} |"
 
 
-def formats(media: Path) -> Iterator[str]:
-    """Rows for the pictures of DALI_extra."""
-    from tests.decode.test_formats_dali import FORMATS, OUTPUT_TYPES, both
-
-    for name in FORMATS:
-        paths = sorted(p for p in (media / "db/single" / name).rglob("*.*") if p.suffix != ".txt")
-        gray = name == "jpeg_lossless"
-        files = [p.read_bytes() for p in paths if "8bit" in p.name or not gray]
-        for output_type in ["GRAY"] if gray else OUTPUT_TYPES:
-            row = Row()
-            with tempfile.TemporaryDirectory() as folder:
-                for ours, dalis in both(Path(folder), files, output_type, "UINT8"):
-                    row.add(ours, dalis)
-            share = f"{100 * row.share:.2g} %" if row.share else ""
-            yield f"| {name} | {len(files)} | {output_type} | {row.off_by} | {share} |"
+def text() -> str:
+    """The whole document."""
+    head = HEAD.format(dali=dali_version())
+    return "\n".join([head.rstrip(), *lines(), FORMATS_HEAD.rstrip(), *formats()]) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="?", default="", help="measure and print the operators with this in their names")
-    parser.add_argument("--check", action="store_true", help="only look whether each operator is in the table")
-    options = parser.parse_args()
-    if options.check:
-        listed = re.findall(r"^\| `(.*?)` \|", RESULT.read_text(), re.MULTILINE) if RESULT.exists() else []
-        if listed != operators():
-            print(f"{RESULT.name} does not list the operators there are: run python tools/parity.py", file=sys.stderr)
-        return listed != operators()
-    warnings.simplefilter("ignore")
-    from nvidia import dali
-
-    rows = measured(options.only)
-    if options.only:
-        print("\n".join(line for line in lines(rows) if options.only in line.split("|")[1]))
+    parser.add_argument("--check", action="store_true", help="only look whether it is up to date")
+    if not parser.parse_args().check:
+        RESULT.write_text(text())
         return 0
-    media = Path(os.environ.get("DALI_EXTRA_PATH", "?"))
-    if not media.exists():
-        raise SystemExit("set DALI_EXTRA_PATH to a checkout of DALI's test media")
-    text = HEAD.format(dali=dali.__version__) + "\n".join(lines(rows)) + "\n"
-    RESULT.write_text(text + FORMATS_HEAD + "\n".join(formats(media)) + "\n")
-    return 0
+    stale = not RESULT.exists() or RESULT.read_text() != text()
+    if stale:
+        print(f"{RESULT.relative_to(ROOT)} is not up to date: run ./dev stubs", file=sys.stderr)
+    return stale
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ ps_error_info to_c(const Failure& f) {
 }
 
 template <class F> int set_arg(ps_plan* p, const char* name, F make) {
-  return guarded([&] { p->spec.args[name] = make(); return 0; });
+  return guarded([&] { p->spec.declare(name, make()); return 0; });
 }
 
 }  // namespace
@@ -84,6 +84,16 @@ int ps_arg_value(ps_plan* p, const char* name, int value) {
   return set_arg(p, name, [&] {
     p->args.push_back(value);
     return ArgValue{{}, {}, {}, int(p->args.size()) - 1};
+  });
+}
+int ps_arg_none(ps_plan* p, const char* name) {
+  return set_arg(p, name, [] { return std::nullopt; });
+}
+int ps_node_device(ps_plan* p, const char* device, int device_id) {
+  return guarded([&] {
+    p->spec.device = device;
+    p->spec.device_id = device_id;
+    return 0;
   });
 }
 

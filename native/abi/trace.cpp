@@ -22,6 +22,17 @@ int64_t ps_executor_spans_lost(ps_executor* e) {
   return executor ? executor->trace().lost() : 0;
 }
 
+int ps_executor_passes(ps_executor* e, ps_passes* rows, int max_rows) {
+  return guarded([&] {
+    const auto passes = e->use()->passes();
+    for (int i = 0; i < std::min(int(passes.size()), max_rows); i++) {
+      const Passes& p = passes[size_t(i)];
+      rows[i] = {p.first_node, p.misfit_node, p.samples, p.why};
+    }
+    return int(passes.size());
+  });
+}
+
 int ps_executor_stage_stats(ps_executor* e, int64_t* ns, int max_rows) {
   return guarded([&] {
     const auto stats = e->use()->stats();

@@ -90,32 +90,57 @@ void fail_missing(const std::string& argument, int64_t i) {
   fail(ErrorKind::argument, "the argument '" + argument + "' is needed, but " + which + " is not given");
 }
 
+void Spec::declare(std::string name, std::optional<ArgValue> value) {
+  declared_.insert_or_assign(std::move(name), Declared{std::move(value)});
+}
+
+void Spec::check_all_read(std::string_view kernel) const {
+  std::string left;
+  for (const auto& [name, declared] : declared_)
+    if (!declared.read) left += (left.empty() ? "" : ", ") + name;
+  if (!left.empty())
+    fail(ErrorKind::internal, "arguments are declared for the kernel '" + std::string(kernel) +
+                                  "' that it does not read: " + left);
+}
+
+const ArgValue* Spec::find(std::string_view name) const {
+  const auto it = declared_.find(name);
+  if (it == declared_.end())
+    fail(ErrorKind::internal, "the kernel reads the argument '" + std::string(name) + "', which is not declared");
+  it->second.read = true;
+  return it->second.value ? &*it->second.value : nullptr;
+}
+
 const ArgValue& Spec::get(std::string_view name) const {
   const ArgValue* v = find(name);
   if (!v || (v->numbers.empty() && v->strings.empty())) fail_missing(std::string(name), 0);
   return *v;
 }
 
-DType Spec::dtype(std::string_view name, DType fallback) const {
-  const int64_t number = integer(name, int64_t(fallback));
+int64_t Spec::integer(std::string_view name) const {
+  const ArgValue& v = get(name);
+  if (v.numbers.empty()) fail(ErrorKind::internal, std::string(name) + " is not a number");
+  return v.integers.size() == v.numbers.size() ? v.integers[0] : int64_t(v.numbers[0]);
+}
+
+double Spec::number(std::string_view name) const {
+  const ArgValue& v = get(name);
+  if (v.numbers.empty()) fail(ErrorKind::internal, std::string(name) + " is not a number");
+  return v.numbers[0];
+}
+
+std::string Spec::string(std::string_view name) const {
+  const ArgValue* v = find(name);
+  return v && !v->strings.empty() ? v->strings[0] : "";
+}
+
+DType Spec::dtype(std::string_view name) const {
+  if (!find(name)) return DType::none;
+  const int64_t number = integer(name);
   const auto found = DType(number);
   if (number != int64_t(found) || (found != DType::none && !size_of(found)))
     fail(ErrorKind::type, std::string(name) + ": no tensor has the type number " + std::to_string(number));
   return found;
-}
-
-int64_t Spec::integer(std::string_view name, int64_t fallback) const {
-  const ArgValue* v = find(name);
-  if (!v || v->numbers.empty()) return fallback;
-  return v->integers.size() == v->numbers.size() ? v->integers[0] : int64_t(v->numbers[0]);
-}
-double Spec::number(std::string_view name, double fallback) const {
-  const ArgValue* v = find(name);
-  return v && !v->numbers.empty() ? v->numbers[0] : fallback;
-}
-std::string Spec::string(std::string_view name, std::string fallback) const {
-  const ArgValue* v = find(name);
-  return v && !v->strings.empty() ? v->strings[0] : fallback;
 }
 
 Table Spec::table(std::string_view name) const {
@@ -145,7 +170,9 @@ std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec)
   const Registered found = find(name);
   check_count("inputs", spec.num_inputs, found.inputs);
   check_count("outputs", spec.num_outputs, found.outputs);
-  return found.make(spec);
+  std::unique_ptr<Operator> made = found.make(spec);
+  spec.check_all_read(name);
+  return made;
 }
 
 }  // namespace ps

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,7 +96,6 @@ class Arg {
     if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i, name_));
     else return T(element(*c.args[input_], i, name_));
   }
-  T get_or(const Context& c, T fallback) const { return given_ ? get(c) : fallback; }
   // What holds it, where it is given per sample.
   const Tensor* tensor(const Context& c) const { return input_ < 0 ? nullptr : c.args[input_]; }
   // All numbers; one number stands for n equal ones.
@@ -113,27 +113,37 @@ class Arg {
   std::vector<T> constant_;
 };
 
-// A node's arguments by name, as penstock/op.py has checked and completed them (defaults are filled in there). What is
-// asked for all the same and is not there is an error.
+// A node's arguments by name, as penstock/op.py has declared, checked and completed them: defaults are filled in there,
+// and nowhere else. Names are said twice, in Python and here, so they are compared: asking for a name that is not declared
+// fails, and so does make_operator() where one is declared that the operator's constructor has not asked for.
 class Spec {
  public:
   int num_inputs = 0, num_outputs = 1;
-  std::map<std::string, ArgValue, std::less<>> args;
+  std::string device = "cpu";            // the node's: "cpu", "gpu" or "mixed"
+  int device_id = -1;                    // the pipeline's, where that is not "cpu"
 
-  const ArgValue* find(std::string_view name) const {
-    auto it = args.find(name);
-    return it == args.end() ? nullptr : &it->second;
-  }
+  void declare(std::string name, std::optional<ArgValue> value);   // none: it is not given
+  void check_all_read(std::string_view kernel) const;
+
+  const ArgValue* find(std::string_view name) const;  // nullptr: not given
   const ArgValue& get(std::string_view name) const;   // of at least one value
   template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(name, find(name)); }
-  // Constants.
-  bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback) != 0; }
-  int64_t integer(std::string_view name, int64_t fallback = 0) const;
-  double number(std::string_view name, double fallback = 0) const;
-  std::string string(std::string_view name, std::string fallback = "") const;
-  DType dtype(std::string_view name, DType fallback) const;   // of a tensor, or none
-  Table table(std::string_view name) const;                   // of any type; or there is none
-  Table table(std::string_view name, DType dtype) const;      // of this type and one axis; or there is none
+  // Constants, which must be given.
+  bool flag(std::string_view name) const { return integer(name) != 0; }
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  // Constants that stand for themselves where they are not given: no letters, no type, no table.
+  std::string string(std::string_view name) const;
+  DType dtype(std::string_view name) const;
+  Table table(std::string_view name) const;                   // of any type
+  Table table(std::string_view name, DType dtype) const;      // of this type and one axis
+
+ private:
+  struct Declared {
+    std::optional<ArgValue> value;
+    mutable bool read = false;
+  };
+  std::map<std::string, Declared, std::less<>> declared_;
 };
 
 // How many inputs or outputs a node may have.
@@ -160,11 +170,23 @@ class Operator {
   virtual std::unique_ptr<State> make_state() const { return nullptr; }
 };
 
+// What keeps a sample from going the fused way, for users to read: texts that stay as long as the program runs.
+using Misfit = const char*;
+inline constexpr Misfit fits = nullptr;
+namespace misfit {
+inline constexpr Misfit no_picture = "the input is not one picture (height, width, channels)";
+inline constexpr Misfit no_pictures = "the input has no height and width next to each other";
+inline constexpr Misfit no_pixels = "there are no pixels";
+inline constexpr Misfit broadcast = "the result has another shape than the picture";
+inline constexpr Misfit outside = "the window reaches beyond the input";
+}  // namespace misfit
+
 // An operator whose work on pictures can be a stage of a row pipeline (see core/rows.h). It runs so alone too,
 // which is why fused and unfused results are the same; run() is for what rows do not fit.
 class RowOperator : public Operator {
  public:
-  virtual bool fits_rows(const Context& c) const = 0;   // after setup(): this sample's layout, type and parameters
+  // After setup(): why this sample, with its layout, type and parameters, is nothing for rows; fits: it is something.
+  virtual Misfit rows_misfit(const Context& c) const = 0;
   // Sets the worker's stage (it lives in c.state) up for this sample, `in` and `out` too. Pictures inside a pipeline
   // have no memory: only shapes may be looked at, but the output's memory where stores() is true.
   virtual RowStage* begin(const Context& c) const = 0;
@@ -184,7 +206,7 @@ using Factory = std::unique_ptr<Operator> (*)(const Spec&);
 bool add_operator(const char* name, Factory make, Count inputs, Count outputs);
 std::unique_ptr<Operator> make_operator(std::string_view name, const Spec& spec);
 
-// In a kernel header: PS_OPERATOR("crop", Crop), Crop being constructible from a Spec.
+// In an operator's unit: PS_OPERATOR("crop", Crop), Crop being constructible from a Spec.
 #define PS_OPERATOR(name, Class)                                                                             \
   namespace {                                                                                                \
   [[maybe_unused]] const bool ps_registered_##Class = ::ps::add_operator(                                    \

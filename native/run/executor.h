@@ -50,6 +50,7 @@ class Executor {
   int64_t scheduled();                 // iterations so far
   void cancel();                       // throws away all of them; returns when no thread works on any, as in close()
   std::vector<NodeStats> stats();
+  std::vector<Passes> passes() const;  // of groups of several nodes, so far; of a group there are several by each thread
   std::vector<std::pair<int64_t, int64_t>> busy();   // by thread: ns at work, ns since start
   Trace& trace() { return *trace_; }
   void record(bool on);                // of all that threads do from now on

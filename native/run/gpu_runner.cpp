@@ -32,7 +32,7 @@ void wait_for_fed(const Batch& b, gpu::CUstream stream) {
 }  // namespace
 
 GpuRunner::GpuRunner(const Plan& plan, int device, int priority)
-    : plan_(plan), device_(gpu::Device::get(device)), early_(device_, priority), front_(device_, priority), compute_(device_, priority) {
+    : plan_(plan), passes_(plan.counted_groups), device_(gpu::Device::get(device)), early_(device_, priority), front_(device_, priority), compute_(device_, priority) {
   device_->enter();
 }
 
@@ -81,24 +81,35 @@ void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
   }
 }
 
-void GpuRunner::record_group(Batch& b, const Group& g) {
+// What kept its nodes from being one kernel.
+Passes GpuRunner::record_group(Batch& b, const Group& g) {
   std::vector<int> nodes = g.nodes;
+  Passes passes{nodes[0], -1, fits, b.size};
+  const auto fused = [&](bool decoded) {
+    const gpu::GroupMisfit misfit = record_chain(b, nodes, decoded);
+    if (!misfit.why) return true;
+    passes.misfit_node = nodes[misfit.stage];
+    passes.why = misfit.why;
+    return false;
+  };
   if (nodes.size() > 1 && dynamic_cast<const PictureDecoder*>(plan_.nodes[size_t(nodes[0])].op.get())) {
-    if (record_chain(b, nodes, true)) return;
+    if (fused(true)) return passes;
     record_alone(b, nodes[0]);
     nodes.erase(nodes.begin());
   }
-  if (nodes.size() > 1 && record_chain(b, nodes, false)) return;
+  if (nodes.size() > 1 && fused(false)) return passes;
   for (int n : nodes) record_alone(b, n);
+  return passes;
 }
 
-// One kernel for all nodes, the first of which may be a decoder. False, with nothing recorded, if they do not fit.
-bool GpuRunner::record_chain(Batch& b, const std::vector<int>& nodes, bool decoded) {
+// One kernel for all nodes, the first of which may be a decoder. If they do not fit, which of them and why; nothing is
+// recorded then.
+gpu::GroupMisfit GpuRunner::record_chain(Batch& b, const std::vector<int>& nodes, bool decoded) {
   gpu::Recorder& r = *b.gpu.recorder;
   std::vector<const StageOperator*> stages;
   for (size_t k = decoded; k < nodes.size(); k++) {
     stages.push_back(dynamic_cast<const StageOperator*>(plan_.nodes[size_t(nodes[k])].op.get()));
-    if (!stages.back()) return false;
+    if (!stages.back()) return {k, "it is no stage of kernels"};
   }
   const auto* decoder = decoded ? dynamic_cast<const PictureDecoder*>(plan_.nodes[size_t(nodes[0])].op.get()) : nullptr;
   gpu::DecodedInput input;
@@ -106,19 +117,21 @@ bool GpuRunner::record_chain(Batch& b, const std::vector<int>& nodes, bool decod
     r.begin(nodes[0], contexts(b, nodes[0]), true);
     input.samples = decoder->samples(r);
     const auto planes = [](const gpu::DecodedSample& s) { return s.planes; };
-    if (std::none_of(input.samples.begin(), input.samples.end(), planes)) return false;
+    if (std::none_of(input.samples.begin(), input.samples.end(), planes))
+      return {0, "no picture of the batch is decoded by kernels of our own"};
     input.views = static_cast<device::DecodedView*>(r.scratch(input.samples.size() * sizeof *input.views));
   }
   std::vector<std::vector<Context>> all;
   for (size_t k = decoded; k < nodes.size(); k++) all.push_back(contexts(b, nodes[k]));
   r.begin(nodes.back(), all.back(), false);
   give_memory(b, plan_.nodes[size_t(nodes.back())], false);
-  if (!r.chain(stages, all, decoder ? &input : nullptr)) return false;
+  if (const gpu::GroupMisfit misfit = r.fuse(stages, all, decoder ? &input : nullptr); misfit.why)
+    return {misfit.stage + decoded, misfit.why};
   stages.back()->record_others(r);
-  if (!decoder) return true;
+  if (!decoder) return {};
   r.begin(nodes[0], contexts(b, nodes[0]), true);
   decoder->record_views(r, input);
-  return true;
+  return {};
 }
 
 void GpuRunner::record_alone(Batch& b, int n) {
@@ -157,6 +170,7 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
     out += each.outputs.size();
   }
   b.device = device_;
+  std::vector<Passes> passes(plan_.counted_groups);
   try {
     b.gpu = {};
     b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, compute_);
@@ -166,13 +180,18 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
     b.gpu.out.reserve(3 * out * size_t(b.size));
     for (const Group& g : s.groups) {
       node = g.nodes.back();
-      record_group(b, g);
+      const Passes found = record_group(b, g);
+      if (g.counted >= 0) passes[size_t(g.counted)] = found;
     }
   } catch (...) {
     take_memory_back(b, s);
     throw;
   }
   std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < passes.size(); i++) {
+    if (passes[i].why) passes_[i].add(passes[i].samples, passes[i].misfit_node, passes[i].why);
+    else passes_[i].add(passes[i].samples);
+  }
   for (const std::string& source : b.gpu.recorder->sources())
     if (known_.insert(source).second) sources_.push_back(source);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/batch.h"
+#include "run/pass_counts.h"
 
 namespace ps {
 
@@ -34,16 +35,18 @@ class GpuRunner {
   // theirs, without a lock.
   void let_go();
   std::vector<std::string> sources();          // of all kernels so far
+  const std::vector<PassCounts>& passes() const { return passes_; }   // by Group::counted
 
  private:
   std::vector<Context> contexts(Batch& b, int node);
   void give_memory(Batch& b, const Node& node, bool front);
   void take_memory_back(Batch& b, const Segment& s) const;
-  void record_group(Batch& b, const Group& g);
-  bool record_chain(Batch& b, const std::vector<int>& nodes, bool decoded);
+  Passes record_group(Batch& b, const Group& g);
+  gpu::GroupMisfit record_chain(Batch& b, const std::vector<int>& nodes, bool decoded);
   void record_alone(Batch& b, int node);
 
   const Plan& plan_;
+  std::vector<PassCounts> passes_;             // added to with mutex_ held
   gpu::DeviceRef device_;
   gpu::Stream early_, front_, compute_;        // decoding by the GPU; copies; kernels, which follow both
   std::mutex mutex_;                           // guards what follows

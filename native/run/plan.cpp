@@ -7,6 +7,11 @@
 #include "cuda/record/operator.h"
 
 namespace ps {
+namespace {
+
+bool works_on_rows(const Operator& op) { return dynamic_cast<const RowOperator*>(&op); }
+
+}  // namespace
 
 int Plan::add_source(bool gpu) {
   values.push_back({-1, 0, true, gpu, true});
@@ -34,6 +39,7 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
   n.op = make_operator(kernel, spec);
+  n.rows = works_on_rows(*n.op) || dynamic_cast<const SourceOperator*>(n.op.get());
   n.inputs = std::move(inputs);
   n.args = std::move(args);
   n.key = key;
@@ -62,6 +68,7 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
     s.nodes.insert(s.nodes.end(), g.begin(), g.end());
     if (nodes[size_t(g[0])].early) continue;
     Group group{g};
+    if (g.size() > 1) group.counted = int(counted_groups++);
     for (int n : g) group.name += (group.name.empty() ? "" : ", ") + nodes[size_t(n)].kernel;
     if (where == Where::gpu) {
       for (int n : g) {
@@ -74,10 +81,8 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
       s.groups.push_back(std::move(group));
       continue;
     }
-    group.rows = std::all_of(g.begin(), g.end(), [&](int n) {
-      const Operator* op = nodes[size_t(n)].op.get();
-      return dynamic_cast<const RowOperator*>(op) || (n == g[0] && dynamic_cast<const SourceOperator*>(op));
-    });
+    const auto fits = [&](int n) { return n == g[0] ? nodes[size_t(n)].rows : works_on_rows(*nodes[size_t(n)].op); };
+    if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end()) group.no_rows = *found;
     s.groups.push_back(std::move(group));
   }
   std::sort(s.nodes.begin(), s.nodes.end());   // nodes are numbered in topological order

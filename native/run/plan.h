@@ -21,6 +21,7 @@ struct Node {
   bool tolerant = false;               // where it finds a sample broken, the others of the batch are looked at, too
   bool io = false;                     // waits for files: runs on the threads that may wait
   bool host_output = false;            // of a GPU segment: its outputs are in the host's memory
+  bool rows = false;                   // may be part of a row pipeline, or where no other node is above it its source
   bool shows_input() const { return alias && !batchwise; }   // that of the same sample
   size_t params_at = 0;                // where in a sample's parameter block
 };
@@ -36,8 +37,9 @@ struct Value {
 // Nodes of the run phase that go through one sample in one go.
 struct Group {
   std::vector<int> nodes;
-  bool rows = false;                   // tried as one row pipeline
+  int no_rows = -1;                    // the first node that does not work on rows; -1: tried as one row pipeline
   std::string name = {};               // for profilers: "decode_image, resize"
+  int counted = -1;                    // its number among those of several nodes, whose passes are counted
 };
 
 // Which threads work on a segment; on a GPU it is one batch at a time, not one sample.
@@ -60,6 +62,7 @@ struct Plan {
   std::vector<Tensor> constants;       // by value; dtype none where not constant
   std::vector<std::vector<uint8_t>> constant_memory;
   size_t params_bytes = 0;
+  size_t counted_groups = 0;
 
   int add_source(bool gpu);
   int add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key, int flags);

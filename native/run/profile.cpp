@@ -17,6 +17,18 @@ std::vector<NodeStats> Executor::stats() {
   return sum;
 }
 
+std::vector<Passes> Executor::passes() const {
+  std::vector<Passes> all;
+  for (const Segment& s : plan_->segments)
+    for (const Group& g : s.groups) {
+      if (g.counted < 0) continue;
+      if (s.where == Where::gpu) gpu_->passes()[size_t(g.counted)].list(g.nodes[0], all);
+      else
+        for (const auto& t : threads_) t->worker->passes[size_t(g.counted)].list(g.nodes[0], all);
+    }
+  return all;
+}
+
 std::vector<std::pair<int64_t, int64_t>> Executor::busy() {
   std::vector<std::pair<int64_t, int64_t>> all;
   for (auto& t : threads_) all.emplace_back(t->busy_ns, now_ns() - started_ns_);

@@ -18,6 +18,8 @@ constexpr size_t kMaxPointers = 4096;
 // While somebody records, every so many row pipelines have clocks in them.
 constexpr uint64_t kClockEvery = 8;
 
+constexpr Misfit kNoRows = "it does not work on rows";
+
 struct Blamed {
   Failure failure;
 };
@@ -25,7 +27,7 @@ struct Blamed {
 }  // namespace
 
 Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace)
-    : stats(plan.nodes.size()), plan_(plan), pool_(pool), index_(index), trace_(std::move(trace)), scratch_(pool),
+    : stats(plan.nodes.size()), passes(plan.counted_groups), plan_(plan), pool_(pool), index_(index), trace_(std::move(trace)), scratch_(pool),
       local_(pool) {
   for (const Node& n : plan.nodes) states_.push_back(n.op->make_state());
   in_.reserve(kMaxPointers);
@@ -160,7 +162,7 @@ void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
       at = g.nodes.back();
       const Range range(g.name);
       const Recorded recorded(*trace_, index_, Did::run, g.nodes[0], batch.number, sample);
-      if (!g.rows || !run_rows(batch, g, sample)) run_alone(batch, g, sample);
+      run_group(batch, g, sample);
     }
   } catch (const Blamed& b) {
     batch.fail(b.failure);
@@ -187,10 +189,20 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
   }
 }
 
+void Worker::run_group(Batch& batch, const Group& group, int sample) {
+  const RowsMisfit misfit = group.no_rows < 0 ? run_rows(batch, group, sample) : RowsMisfit{group.no_rows, kNoRows};
+  if (misfit.why) run_alone(batch, group, sample);
+  if (group.counted < 0) return;
+  PassCounts& counts = passes[size_t(group.counted)];
+  if (misfit.why) counts.add(1, misfit.node, misfit.why);
+  else counts.add(1);
+}
+
 // One operator after the other, with memory between them.
 void Worker::run_alone(Batch& batch, const Group& group, int sample) {
   for (int n : group.nodes) {
-    if (group.nodes.size() > 1 && run_rows(batch, Group{{n}, true}, sample)) continue;
+    const bool tried = group.nodes.size() == 1;
+    if (!tried && plan_.nodes[size_t(n)].rows && !run_rows(batch, Group{{n}}, sample).why) continue;
     in_.clear(); args_.clear(); out_.clear();
     allocate(batch, plan_.nodes[size_t(n)], sample, local_);
     try {
@@ -201,10 +213,10 @@ void Worker::run_alone(Batch& batch, const Group& group, int sample) {
   }
 }
 
-// The group as one row pipeline; false if this sample does not fit one.
-bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
+// The group as one row pipeline, unless this sample does not fit one.
+Worker::RowsMisfit Worker::run_rows(Batch& batch, const Group& group, int sample) {
   constexpr size_t kMaxStages = 64;
-  if (group.nodes.size() > kMaxStages) return false;
+  if (group.nodes.size() > kMaxStages) return {group.nodes[kMaxStages], "there are too many stages"};
   in_.clear(); args_.clear(); out_.clear();
   Context contexts[kMaxStages];
   const size_t count = group.nodes.size();
@@ -214,8 +226,8 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
     contexts[i] = context(batch, group.nodes[i], sample);
     if (i < first) continue;
     const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(group.nodes[i])].op.get());
-    if (!op->fits_rows(contexts[i])) return false;
-    if (op->stores() && i + 1 < count) return false;
+    if (const Misfit why = op->rows_misfit(contexts[i])) return {group.nodes[i], why};
+    if (op->stores() && i + 1 < count) return {group.nodes[i], "it writes another layout, which ends a pass"};
   }
   std::optional<StageClocks> clocks;
   if (trace_->on() && count > 1 && pipelines_++ % kClockEvery == 0) clocks.emplace(group.nodes, source != nullptr);
@@ -261,7 +273,7 @@ bool Worker::run_rows(Batch& batch, const Group& group, int sample) {
   const int64_t took = lap();
   stats[size_t(group.nodes[0])].run_ns += took;
   if (clocks) clocks->add_to(stats, took);
-  return true;
+  return {};
 }
 
 }  // namespace ps

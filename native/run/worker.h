@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/batch.h"
+#include "run/pass_counts.h"
 #include "run/plan.h"
 #include "run/stats.h"
 #include "run/trace.h"
@@ -18,6 +19,7 @@ class Worker {
   void setup(Batch& batch, const Segment& segment, int first, int last, int64_t now);
   void run(Batch& batch, const Segment& segment, int first, int last, int64_t now);
   std::vector<NodeStats> stats;                // by node
+  std::vector<PassCounts> passes;              // by Group::counted
   static constexpr int kMostSamples = 64;      // at a time
 
  private:
@@ -29,7 +31,13 @@ class Worker {
   void run_node(int node, const Context& c);
   void run_host_parts(Batch& batch, const Segment& segment, int sample);
   void run_alone(Batch& batch, const Group& group, int sample);
-  bool run_rows(Batch& batch, const Group& group, int sample);
+  // Whose sample does not fit a row pipeline, and why.
+  struct RowsMisfit {
+    int node = -1;
+    Misfit why = fits;
+  };
+  void run_group(Batch& batch, const Group& group, int sample);
+  RowsMisfit run_rows(Batch& batch, const Group& group, int sample);
   Failure blamed(const Batch& batch, int node, int sample) const;    // for the exception that is being handled
 
   const Plan& plan_;

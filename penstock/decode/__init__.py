@@ -1,1 +1,1 @@
-"""Decoders of pictures, and who decodes on a GPU."""
+"""Decoders of pictures, and the engines that decode on a GPU."""

@@ -1,4 +1,4 @@
-"""Who decodes with ``device="mixed"``: what is chosen for JPEG, and why; and how many files each engine has had."""
+"""The engines of ``device="mixed"``: which is chosen for JPEG, and why; and how many files each has decoded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JpegEngine:
         return f"{name} ({self.why})"
 
     def arguments(self) -> dict[str, Any]:
-        """What the kernel is told of it."""
+        """The arguments that the kernel gets for it."""
         return {"jpeg_engine": self.name, "hw_decoder_load": self.load}
 
     def leaves_planes(self) -> bool:
@@ -151,7 +151,7 @@ def _warn_without_libraries() -> None:
 
 @cache
 def _warn_of_image_codec() -> None:
-    """Of one that is installed: who does without may want to."""
+    """Only where one is installed: to be without may be on purpose."""
     if libraries.found("nvimgcodec") and (problem := libraries.image_codec_problem()):
         warn(
             "device='mixed' decodes JPEG 2000, TIFF and lossless JPEG on the CPU, which is slower (jpeg_engine='cpu' "

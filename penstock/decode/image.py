@@ -29,8 +29,8 @@ class Image(CacheOptions, ImageOptions):
     With ``device="mixed"`` the GPU decodes JPEG files of the kinds that nearly all are (baseline or extended, of one
     scan), by kernels of our own, which give the same pixels, or by nvJPEG, as ``jpeg_engine`` says; and nvImageCodec
     JPEG 2000, TIFF and lossless JPEG, of 8 to 16 bits. ``pip install penstock[cuda13]`` brings NVIDIA's libraries. The
-    CPU decodes the rest, and what a missing library would. `Pipeline.explain` says who decodes what, `penstock.profile`
-    how many files each has decoded.
+    CPU decodes the rest, and what a missing library would. `Pipeline.explain` says which engine decodes what,
+    `penstock.profile` how many files each has decoded.
 
     Input: the bytes of a file, uint8 of shape ``(size,)``.
 

@@ -1,7 +1,7 @@
 """Indexes of JPEG files, which decoders use as ``jpeg_index=``: ``python -m penstock index`` makes them.
 
-An index notes for each file where decoding can begin besides its first bit. It knows a file by what it contains, so it
-serves folders, archives and data bases alike.
+An index records for each file where decoding can begin besides its first bit. It knows a file by what it contains, so
+it serves folders, archives and data bases alike.
 """
 
 from __future__ import annotations

@@ -49,7 +49,6 @@ class ImageOptions(Tolerant):
         "unless the environment variable PENSTOCK_JPEG names another. The CPU does what an engine can't: progressive "
         "files, the fast IDCT, with 'hardware' types other than UINT8. DALI has no such argument.",
         choices=JPEG_ENGINES,
-        to_kernel=False,
     )
     jpeg_index = arg(
         None,
@@ -65,7 +64,6 @@ class ImageOptions(Tolerant):
         'With device="mixed": the share of a batch\'s JPEG files, in bytes, that the GPU decodes of those it can. '
         "It gets the first ones, and the CPU's threads the others. Where it is not given, kernels of our own get all; "
         "with 0 the CPU gets all, whatever the engine.",
-        to_kernel=False,
     )
     preallocate_width_hint = arg(
         0, "Width of the largest picture: the GPU's engines make room for a batch of them. 0: as it is needed."

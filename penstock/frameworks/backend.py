@@ -37,7 +37,7 @@ class Backend:
     extra: ClassVar[str] = ""
 
     def facts(self, array: Any) -> Facts | None:
-        """What DLPack would tell of an array, in a tenth of the time; None: ask DLPack."""
+        """What DLPack would say of an array, in a tenth of the time; None: ask DLPack."""
         return None
 
     def dense(self, array: Any) -> Any:
@@ -45,7 +45,7 @@ class Backend:
         return array
 
     def stream(self, device: int) -> int | None:
-        """The handle of the CUDA stream in which the framework works now; None: nobody knows, or it has no GPU."""
+        """The handle of the CUDA stream in which the framework works now; None: that is not known, or it has no GPU."""
         return None
 
     def stream_handle(self, stream: Any) -> Any:

@@ -24,7 +24,7 @@ class Arithmetic(Op):
     Output: the shape that the operands' shapes make; the longest of their layouts, if it names all axes.
 
     Errors: OperatorError for shapes or layouts that do not fit, types that the function does not take, and integer
-    division by zero. A GPU can't tell of the latter: there the quotient is 0, and the remainder the dividend.
+    division by zero. A GPU can't report the latter: there the quotient is 0, and the remainder the dividend.
     """
 
     function = arg(REQUIRED, "Its name, as in ops/tensor/arithmetic/functions.h.", kind="string")
@@ -73,7 +73,7 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
     # On the GPU if one operand is there; the others' values go there with the kernel's arguments.
     on_gpu = sum(node.device == "gpu" for node in nodes)
     device = "gpu" if on_gpu else "cpu"
-    # The first node there leads: if it is a picture, this node can join the chain that makes it.
+    # The first node there leads: if it is a picture, this node can be fused with what makes it.
     order = sorted(
         range(len(nodes)), key=lambda k: (nodes[k].device != device, nodes[k].source.op.literal() is not None)
     )

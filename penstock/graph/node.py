@@ -47,7 +47,7 @@ class OpNode:
 
 
 class Scope:
-    """What is being defined: nodes made inside ``with scope:`` are noted in it."""
+    """What is being defined: nodes made inside ``with scope:`` are recorded in it."""
 
     _active: ClassVar[threading.local] = threading.local()
 

@@ -86,7 +86,7 @@ newaxis = NewAxis()
 
 
 def subscript(node: DataNode, key: Any) -> DataNode:
-    """The part of each sample that the key tells, as ``node[key]``.
+    """The part of each sample that the key names, as ``node[key]``.
 
     A key has up to one item for each axis of the samples:
 

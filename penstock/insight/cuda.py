@@ -95,7 +95,7 @@ def _place(name: str) -> str | None:
 
 
 def _engines() -> str:
-    """The GPU's hardware decoders of JPEG. nvJPEG itself tells, where there is a GPU."""
+    """The GPU's hardware decoders of JPEG, by nvJPEG's own report, where there is a GPU."""
     try:
         if not gpu.count():
             return "no GPU"

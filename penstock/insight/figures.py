@@ -12,6 +12,7 @@ from penstock.decode.engines import Decoded
 from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
+from penstock.run.passes import Passes
 from penstock.run.recording import Call, Called, Did, Recording
 
 _LAUNCH, _FLIGHT = 3, 4  # phases of a batch (native/run/batch.h) in which it is the GPU's turn
@@ -34,11 +35,15 @@ class Snapshot:
     stages: list[float]
     threads: list[tuple[float, float]]
     decoded: dict[OpNode, Decoded]
+    passes: dict[OpNode, Passes]
 
     @classmethod
     def of(cls, executor: Executor) -> Snapshot:
         """Now."""
-        return cls(executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded())
+        return cls(
+            executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded(),
+            executor.passes(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ class Work:
     samples: int
     setup: float  # seconds, of all threads together: finding shapes
     run: float  # likewise: the work itself; on a GPU, the CPU's part of it
-    shares: tuple[float, ...]  # of each operator in `run`, measured in some of the samples; empty: nobody knows
+    shares: tuple[float, ...]  # of each operator in `run`, measured in some of the samples; empty: not measured
+    passes: Passes = field(default_factory=Passes)  # whether samples went through all of them at once
 
     @property
     def name(self) -> str:
@@ -118,15 +124,16 @@ def _work(plan: Plan, before: Snapshot, after: Snapshot) -> list[Work]:
     found = []
     for segment in plan.segments:
         for group in segment.groups:
-            numbers = [at[node] for node in group]
-            setup = sum(after.nodes[n][1] - before.nodes[n][1] for n in numbers)
-            run = sum(after.nodes[n][2] - before.nodes[n][2] for n in numbers)
-            parts = [after.stages[n] - before.stages[n] for n in numbers]
+            indices = [at[node] for node in group]
+            setup = sum(after.nodes[i][1] - before.nodes[i][1] for i in indices)
+            run = sum(after.nodes[i][2] - before.nodes[i][2] for i in indices)
+            parts = [after.stages[i] - before.stages[i] for i in indices]
             shares = tuple(part / sum(parts) for part in parts) if sum(parts) > 0 else ()
-            samples = after.nodes[numbers[0]][3] - before.nodes[numbers[0]][3]
+            samples = after.nodes[indices[0]][3] - before.nodes[indices[0]][3]
             names = tuple(node.op.name for node in group)
             stages = tuple(stage_of(node, segment.where) for node in group)
-            found.append(Work(names, stages, segment.where, samples, setup, run, shares))
+            passes = after.passes.get(group[0], Passes()).since(before.passes.get(group[0], Passes()))
+            found.append(Work(names, stages, segment.where, samples, setup, run, shares, passes))
     return found
 
 
@@ -182,7 +189,7 @@ def _waits(events: Any, called: Sequence[Called], plan: Plan, start: int, end: i
         for batch, steps in path.items():
             since, what = steps[-1]
             if what == "python":
-                till = ready.get(batch)  # None: it was launched before this began, so nobody has told
+                till = ready.get(batch)  # None: it was launched before the recording began
                 steps[-1:] = [(since, "gpu")] if till is None else [(since, "gpu"), (max(till, since), "python")]
     waits: dict[str, float] = {}
     taken = sorted((e["start_ns"].item(), e["batch"].item()) for e in events[events["did"] == Did.WAIT])

@@ -150,7 +150,7 @@ def _decode(data: bytes) -> None:
 
 
 def _loaded() -> list[str]:
-    """The files of the libraries in this process, by their real names, which tell their versions."""
+    """The files of the libraries in this process, by their real names, which contain their versions."""
     rows = (line.split(maxsplit=5) for line in Path("/proc/self/maps").read_text().splitlines())
     return sorted({row[5] for row in rows if len(row) == 6 and ".so" in row[5]})
 

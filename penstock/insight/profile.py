@@ -64,7 +64,7 @@ class Profile:
         mixed = any(node.device == "mixed" for node in plan.nodes)
         self._verdict = judge(self.figures, machine.usable_processors(), mixed)
         if self._trace is not None:
-            trace.write(self._trace, executor, plan, self._recording, self._start)
+            trace.write(self._trace, executor, plan, self._recording, self._start, self.figures)
 
     @property
     def verdict(self) -> Verdict:
@@ -132,6 +132,8 @@ def report(profile: Profile) -> str:
         lines.append(row)
         for operator, part in zip(work.operators, work.shares if len(work.operators) > 1 else (), strict=False):
             lines.append(f"{'    ' + operator:{width}}{'':12}{part * work.run:10.3f} s")
+        if work.passes.apart:
+            lines += _wrapped(str(work.passes))
     for name, decoded in f.decoded.items():
         named = "" if name.startswith("__") else f" {name!r}"
         lines += ["", f"files that {decoded.operator}{named} decoded", *_wrapped(str(decoded))]
@@ -194,7 +196,7 @@ def profile(pipe: Pipeline, batches: int | None = None, *, trace: str | os.PathL
         return Profile(pipe, trace)
     batches = whole_number("profile: batches", batches, least=1)
     pipe.run()
-    for _ in range(pipe._built().executor.pending()):  # those that were ahead while nobody took any
+    for _ in range(pipe._built().executor.pending()):  # those that were prepared before
         pipe.run()
     with Profile(pipe, trace) as measured:
         for _ in range(batches):

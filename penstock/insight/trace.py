@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.insight.figures import Figures
 from penstock.optimize.plan import Plan
 from penstock.run.executor import Executor
 from penstock.run.recording import Did, Recording
@@ -17,10 +18,18 @@ _NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_EARLY: "launch 
 _BEHIND = ("launches", "early launches", "GPU", "engine")  # threads behind the workers, as in native/run/trace.h
 
 
-def write(path: str | os.PathLike[str], executor: Executor, plan: Plan, recording: Recording, start: int) -> None:
+def write(
+    path: str | os.PathLike[str], executor: Executor, plan: Plan, recording: Recording, start: int, f: Figures
+) -> None:
     """Writes it. Times count from ``start``."""
+    passes = {work.name: str(work.passes) for work in f.work if work.passes.total}
+    trace = {
+        "traceEvents": list(_events(executor, plan, recording, start)),
+        "displayTimeUnit": "ms",
+        "otherData": {"passes": passes},
+    }
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": list(_events(executor, plan, recording, start)), "displayTimeUnit": "ms"}, file)
+        json.dump(trace, file)
 
 
 def _events(executor: Executor, plan: Plan, recording: Recording, start: int) -> Iterator[dict[str, Any]]:

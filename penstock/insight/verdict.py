@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def speed(f: Figures) -> float:
-    """How many times as many batches the pipeline could make, as far as its busiest part tells."""
+    """How many times as many batches the pipeline could make, judged by its busiest part."""
     own = (f.source + f.schedule + f.handing_out + f.waits.get("python", 0.0)) / f.seconds
     return 1 / max(own, *f.busy.values(), 1e-6)
 

@@ -58,7 +58,7 @@ def _place_among_processes(device: int | None) -> tuple[int, int]:
         return 0, 1
     if not 0 <= rank < processes:
         return 0, 1
-    if device is None or gpu.count() < processes:  # each process sees its own GPU alone: which one, nobody tells
+    if device is None or gpu.count() < processes:  # each process sees its own GPU alone: which one is unknown
         return rank, processes
     here = gpu.near_cpus(device)
     peers = [r for r in range(processes) if gpu.near_cpus(r) == here]

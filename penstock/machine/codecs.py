@@ -45,7 +45,7 @@ def codecs() -> tuple[Codec, ...]:
 
 
 def prepare() -> None:
-    """Tells the native library what decoders are to know: the limit, and where libraries lie."""
+    """Sets what the native library's decoders need: the limit, and the paths of libraries."""
     native.quick().ps_decode_set_max_pixels(max_pixels())
     _set_libraries()
 

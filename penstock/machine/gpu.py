@@ -1,4 +1,4 @@
-"""GPUs: what is there, and what the native library must be told before it uses one."""
+"""GPUs: which there are, and what the native library has to know before it uses one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.machine import kernels, libraries, native
 
 @cache
 def prepare() -> None:
-    """Tells the native library where CUDA's libraries are and who compiles kernels. Loads nothing."""
+    """Sets the native library's paths of CUDA's libraries, and its compiler of kernels. Loads nothing."""
     for name in ("nvjpeg", "nvimgcodec", "nvtx"):
         path = libraries.located(name)
         if path:
@@ -36,7 +36,7 @@ def describe(device: int) -> native.GpuInfo:
 
 
 def release_unused() -> None:
-    """Gives memory that nobody uses back to the system, of all GPUs that were used so far. Waits for their work."""
+    """Gives unused memory back to the system, of all GPUs that were used so far. Waits for their work."""
     if native.blocking().ps_gpu_release_unused(-1) < 0:
         raise native.failure()
 
@@ -48,7 +48,7 @@ def preallocate(device: int, *, device_bytes: int = 0, pinned_bytes: int = 0) ->
 
 
 def near_cpus(device: int) -> list[int]:
-    """The processors of the NUMA node that the GPU is attached to; none if the system does not tell."""
+    """The processors of the NUMA node that the GPU is attached to; none if the system does not say."""
     bus = describe(device).bus.decode().lower()
     try:
         text = (Path("/sys/bus/pci/devices") / bus / "local_cpulist").read_text().strip()

@@ -129,7 +129,7 @@ def _included(text: str) -> list[str]:
 
 @cache
 def _header(name: str) -> tuple[str, list[str]]:
-    """A digest of a header, and the headers that it includes. Of one that is missing the compiler tells better."""
+    """A digest of a header, and the headers that it includes. If it is missing, the compiler's error says more."""
     try:
         text = (_PACKAGE / name).read_bytes()
     except OSError:
@@ -157,7 +157,7 @@ def cache_file(source: str, arch: int) -> Path:
 
 
 def kept(path: Path) -> tuple[str, bytes] | None:
-    """What was kept: who has made it, and the machine code. None if it is not whole: its digest stands before it."""
+    """A kept kernel: its compiler, and the machine code. None if the file is damaged: its digest comes first."""
     try:
         data = path.read_bytes()
     except OSError:

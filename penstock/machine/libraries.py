@@ -33,7 +33,7 @@ def located(name: str) -> str | None:
 
 
 def found(name: str) -> bool:
-    """Whether the native library will find it. Loads it where only the system can tell."""
+    """Whether the native library will find it. Where it may be in the system's folders, tries to load it."""
     if located(name):
         return True
     for version in _VERSIONS[name]:

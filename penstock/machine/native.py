@@ -126,6 +126,12 @@ class Span(c.Structure):
     ]
 
 
+class Passes(c.Structure):
+    """``ps_passes``: how many samples a group took in one pass, or node by node, and why."""
+
+    _fields_ = [("node", c.c_int32), ("misfit", c.c_int32), ("samples", c.c_int64), ("why", c.c_char_p)]
+
+
 Compiler = c.CFUNCTYPE(None, c.c_char_p, c.c_int, c.c_void_p)
 VERSIONED, COPIED = 1, 2  # flags of ps_dlpack_export
 
@@ -177,6 +183,8 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_arg_bytes": (c.c_int, [c.c_void_p, c.c_char_p, c.c_char_p, c.c_int64]),
     "ps_arg_table": (c.c_int, [c.c_void_p, c.c_char_p, _tensors]),
     "ps_arg_value": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
+    "ps_arg_none": (c.c_int, [c.c_void_p, c.c_char_p]),
+    "ps_node_device": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
     "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
     "ps_plan_outputs": (c.c_int, [c.c_void_p, _i32p, c.c_int]),
@@ -191,6 +199,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_record": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_executor_spans": (c.c_int, [c.c_void_p, c.POINTER(Span), c.c_int]),
     "ps_executor_spans_lost": (c.c_int64, [c.c_void_p]),
+    "ps_executor_passes": (c.c_int, [c.c_void_p, c.POINTER(Passes), c.c_int]),
     "ps_executor_stage_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_decoder_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),

@@ -1,4 +1,4 @@
-"""What can be asked of a pipeline: where it is, what it does, what it found. It goes on as if nobody had asked."""
+"""What can be asked of a pipeline: where it is, what it does, what it found. Asking does not disturb it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.run.statistics import statistics
 
 
 class Looking(Running):
-    """The part of `penstock.Pipeline` that tells of it."""
+    """The part of `penstock.Pipeline` that can be asked."""
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
@@ -54,7 +54,9 @@ class Looking(Running):
     def explain(self, source: bool = False) -> str:
         """The plan: which operators run together, on which threads, and what is computed before shapes are known.
 
-        Of decoders with ``device="mixed"`` it says what decodes JPEG, and why, and how many files each engine has had.
+        Of operators that run together it says how many samples have gone through them in one pass so far, and what kept
+        others from that. Of decoders with ``device="mixed"`` it says what decodes JPEG, and why, and how many files
+        each engine has had.
 
         With ``source=True`` the sources of the GPU's kernels follow, as the compiler gets them. They are made for the
         types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
@@ -72,7 +74,7 @@ class Looking(Running):
     def broken_samples(self) -> list[BrokenSample]:
         """The samples that were found broken so far, by operators with ``on_error="skip"`` or ``"replace"``.
 
-        What a checkpoint says was found before it is left out, too, but not told here.
+        What a checkpoint says was found before it is left out, too, but not listed here.
         """
         return list(self._built().executor.broken.samples)
 
@@ -81,7 +83,7 @@ class Looking(Running):
         return statistics(self._built().executor, devices=bool(self._options.given["enable_memory_stats"]))
 
     def executor_statistics(self) -> dict[str, Any]:
-        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` tell what is known here.
+        """Nothing: {}, as DALI's default executor gives. `statistics` and `penstock.profile` have what is known here.
 
         (DALI's other executor gives the sizes of each operator's outputs with ``enable_memory_stats``. Here operators
         that are fused have no outputs in memory, and all share one pool.)

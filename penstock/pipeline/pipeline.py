@@ -32,7 +32,7 @@ class Pipeline(Serializable):
             say ``LOCAL_RANK`` and ``LOCAL_WORLD_SIZE``, as under torchrun, and pipelines of one process take different
             ones as long as there are enough. ``DALI_AFFINITY_MASK``, such as ``3,5,6``, names them instead.
         default_cuda_stream_priority: of the pipeline's CUDA streams; a lower number is more urgent, and 0 the least.
-        enable_memory_stats: `statistics` also tells of the GPU's memory.
+        enable_memory_stats: `statistics` also has the GPU's memory.
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.

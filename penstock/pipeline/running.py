@@ -37,7 +37,7 @@ class Running(Definition):
             self._prepared()
 
     def _prepared(self) -> Runner:
-        """What runs; built by who has the turn, where that has not happened yet."""
+        """What runs; built by the thread that has the turn, where that has not happened yet."""
         if self._runner:
             return self._runner
         runner = self._runner = Runner(self._planned(), self._options, self._turn)  # at the end: Ctrl-C may come before
@@ -138,7 +138,7 @@ class Running(Definition):
         return outputs
 
     def release_outputs(self) -> None:
-        """Lets go of what `share_outputs` handed out; whoever still holds the tensors keeps them."""
+        """Releases what `share_outputs` handed out; tensors that are still referenced stay valid."""
         with self.using(PipelineAPIType.SCHEDULED):
             self._shared = None
 
@@ -199,7 +199,7 @@ class Running(Definition):
         """Without effect: there are no worker processes to start before CUDA is used."""
 
     def close(self) -> None:
-        """Stops the threads and gives back the memory that nobody holds. Deleting the pipeline does it, too.
+        """Stops the threads and gives back unused memory. Deleting the pipeline does it, too.
 
         Any thread may call it at any moment, and so may a signal handler: a call that is under way, or was interrupted,
         then raises StoppedError or GraphError.

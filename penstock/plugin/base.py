@@ -114,7 +114,7 @@ class BaseIterator(Generic[Array]):
         return self.backend.empty(like, pipe.device_id)  # type: ignore[no-any-return]
 
     def _stream(self, pipe: Any) -> Any:
-        """The CUDA stream in which a pipeline's outputs will be used; None: nobody knows.
+        """The CUDA stream in which a pipeline's outputs will be used; None: that is not known.
 
         Without it the host would wait for the GPU, instead of launching the next step.
         """
@@ -216,8 +216,7 @@ class BaseIterator(Generic[Array]):
         to its end, its ``len()`` counts. And so do samples that are to be skipped, until they are found broken.
 
         Raises:
-            TypeError: nobody knows before the end: neither ``reader_name`` nor ``size`` is given, or the reader has a
-                sampler without ``len()``.
+            TypeError: it is not known beforehand: no ``reader_name`` nor ``size``, or a sampler without ``len()``.
         """
         if not self._epochs:
             raise TypeError("this iterator's length is not known: give it reader_name or size")

@@ -213,8 +213,8 @@ class SizedEpochs:
 
 @dataclass
 class FollowedEpochs:
-    """Epochs that are over when the readers are through: of samplers, and where broken samples are skipped, nobody
-    knows more beforehand.
+    """Epochs that are over when the readers are through: with samplers, and where broken samples are skipped, their
+    length is not known beforehand.
 
     With ``FILL`` and ``DROP`` all pipelines must come to their ends with the same batch; with ``PARTIAL`` those that
     are through wait for the others.
@@ -267,7 +267,7 @@ class FollowedEpochs:
         return batch + (most // self.batch_size if self.policy is LastBatchPolicy.DROP else -(-most // self.batch_size))
 
     def shard_size(self) -> int:
-        """Samples of an epoch in each pipeline, as the sampler's ``len()`` says; -1: nobody knows."""
+        """Samples of an epoch in each pipeline, as the sampler's ``len()`` says; -1: not known."""
         return self.orders[0].reader_meta()["epoch_size"]
 
     def place(self, position: Position) -> tuple[int, int]:

@@ -24,7 +24,7 @@ class PipelineLike(Protocol):
         """The order in which a reader reads."""
 
     def reader_position(self, name: str) -> Position:
-        """Where the oldest iteration that nobody has taken begins, in a reader's order."""
+        """Where the oldest iteration that was not handed out begins, in a reader's order."""
 
     def may_skip(self) -> bool:
         """Whether broken samples are left out, so that epochs may turn out to be shorter."""

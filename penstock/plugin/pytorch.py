@@ -89,8 +89,8 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
     has no sample left in the epoch are empty; where only ``size`` says how long an epoch is, they are left out.
 
     On a GPU, PyTorch's current stream there waits for the tensor, the host does not. Any stream may read it: its memory
-    is used again only after all work that the GPU had been given when the tensor was let go of. (To know that, CUDA has
-    to look at all streams, which ends the capture of a CUDA graph: let go of no batch inside ``torch.cuda.graph``.)
+    is used again only after all work that was enqueued on the GPU when the tensor was released. (To know that, CUDA has
+    to look at all streams, which ends the capture of a CUDA graph: release no batch inside ``torch.cuda.graph``.)
 
     Each ``for`` loop is one epoch, whether the one before was finished or left by ``break``.
 

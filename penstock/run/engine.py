@@ -9,21 +9,23 @@ import ctypes as c
 import os
 import weakref
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from penstock import _settings
 from penstock.decode.engines import Decoded
-from penstock.errors import GraphError
+from penstock.errors import GraphError, StoppedError
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
 from penstock.machine import codecs, gpu, native
 from penstock.optimize.plan import Plan
 from penstock.run import recording
+from penstock.run.passes import Passes
 from penstock.run.program import Program
 from penstock.run.recording import Call, Recording
 
 _NOTHING = nullcontext()
+_NEW_ROWS = 64  # of the engine's counts, between two looks
 
 
 def _close(handle: c.c_void_p, pid: int) -> None:
@@ -116,13 +118,37 @@ class Engine:
             if node in self.program.chosen
         }
 
+    def passes(self) -> dict[OpNode, Passes]:
+        """By the first node of groups of several: how many samples so far went through them in one pass."""
+        self._check_process()
+        count = self._checked(self._quick.ps_executor_passes(self._handle, None, 0)) + _NEW_ROWS
+        rows = (native.Passes * count)()
+        count = min(self._checked(self._quick.ps_executor_passes(self._handle, rows, count)), count)
+        nodes = self.program.nodes
+        together: dict[OpNode, int] = {}
+        apart: dict[OpNode, dict[tuple[str, str], int]] = {}
+        for row in rows[:count]:
+            node = nodes[row.node]
+            together.setdefault(node, 0)
+            if row.why is None:
+                together[node] += row.samples
+            else:
+                reasons = apart.setdefault(node, {})
+                why = (nodes[row.misfit].op.name, row.why.decode())
+                reasons[why] = reasons.get(why, 0) + row.samples
+        return {node: Passes(n, apart.get(node, {})) for node, n in together.items()}
+
     def notes(self) -> dict[OpNode, list[str]]:
         """Lines about nodes, for `Pipeline.explain`: what does their work, and how much it has done."""
-        so_far = {} if self.closed else self.decoded()
         found = {node: chosen.notes() for node, chosen in self.program.chosen.items()}
-        for node, decoded in so_far.items():
-            if any(decoded.files.values()):
-                found[node].append(f"so far: {decoded}")
+        if self.closed or os.getpid() != self._pid:
+            return found
+        with suppress(StoppedError):  # closed by another thread in the meantime
+            for node, decoded in self.decoded().items():
+                if any(decoded.files.values()):
+                    found[node].append(f"so far: {decoded}")
+            for node, passes in self.passes().items():
+                found.setdefault(node, []).append(f"so far: {passes}")
         return found
 
     def record(self) -> Recording:

@@ -113,11 +113,9 @@ class Program:
             self.chosen[node] = chosen
             arguments |= chosen.arguments()
         for name, value in arguments.items():
-            if value is not None:
-                self._argument(name.encode(), value)
+            self._argument(name.encode(), value)
         if node.device != "cpu":
-            self._argument(b"device", node.device)
-            self._argument(b"device_id", self._device)
+            self._library.ps_node_device(self._handle, node.device.encode(), self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
         flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
@@ -149,6 +147,9 @@ class Program:
 
     def _argument(self, name: bytes, value: Any) -> None:
         lib, plan = self._library, self._handle
+        if value is None:
+            lib.ps_arg_none(plan, name)
+            return
         if isinstance(value, bytes):
             lib.ps_arg_bytes(plan, name, value, len(value))
             return

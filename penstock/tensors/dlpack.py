@@ -84,9 +84,9 @@ def share(data: Any, device: int = -1, stream: Any = None) -> Shared:
     if type(data).__name__ == "PyCapsule":
         return _consume(data, stream_handle(stream))
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
-        kind, number = map(int, data.__dlpack_device__())
+        kind, gpu = map(int, data.__dlpack_device__())
         _check_device(kind)
-        ours = copy_stream(number)
+        ours = copy_stream(gpu)
         return _consume(data.__dlpack__(stream=ours), ours)
     interface = getattr(data, "__cuda_array_interface__", None)
     if interface is None:
@@ -106,7 +106,7 @@ def export(memory: GpuMemory, sample: native.Tensor, max_version: tuple[int, int
 def _consume(capsule: Any, stream: int) -> Shared:
     name = next((name for name in _FORMS if _is_valid(capsule, name)), None)
     if name is None:
-        raise TypeError("the capsule holds no DLPack tensor, or one that somebody has taken")
+        raise TypeError("the capsule holds no DLPack tensor, or one that was consumed already")
     address = _get_pointer(capsule, name)
     managed = _FORMS[name].from_address(address)
     if isinstance(managed, _ManagedVersioned) and managed.major != 1:

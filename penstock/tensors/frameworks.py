@@ -25,7 +25,7 @@ def current_stream(array: Any) -> int | None:
 def descriptors(tensors: Sequence[Any]) -> tuple[Array, int, int | None] | None:
     """Rows of descriptors, the GPU's number, and the stream that the framework works in now.
 
-    None where the tensors are not all of one framework, type and GPU, and dense: then DLPack tells what is wrong.
+    None where the tensors are not all of one framework, type and GPU, and dense: then DLPack says what is wrong.
     """
     backend = backend_of(tensors[0]) if len({type(t) for t in tensors}) == 1 else None
     if backend is None or backend.facts(tensors[0]) is None:

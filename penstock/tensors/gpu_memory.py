@@ -1,4 +1,4 @@
-"""Memory of a GPU that tensors show: when its contents are there, and who may look at them."""
+"""Device memory behind tensors: when its contents are ready, and when it may be used again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class GpuMemory:
         """Another library's, kept by a Python object. The contents are there after what ``stream`` has to do now."""
         token = next(_tokens)
         _borrowed[token] = owner
-        return cls._borrow(device, stream, _let_go, token)
+        return cls._borrow(device, stream, _release, token)
 
     @classmethod
     def of_dlpack(cls, device: int, managed: int, deleter: int, stream: int | None) -> GpuMemory:
@@ -89,15 +89,15 @@ class GpuMemory:
             _check(native.blocking().ps_gpu_wait(self._handle))
 
     def order(self, stream: int) -> None:
-        """What is put into the stream from now on finds the contents there. Does not wait."""
+        """Work enqueued in the stream from now on finds the contents ready. Does not wait."""
         _check(native.quick().ps_gpu_order(self._handle, stream))
 
     def lend(self) -> None:
-        """Somebody has the address: it is used again only after what the device has to do when this object goes."""
+        """A consumer borrows the address: memory is used again only after the work enqueued when this object goes."""
         _check(native.quick().ps_gpu_lend(self._handle))
 
     def export(self, sample: native.Tensor, versioned: bool, copied: bool) -> tuple[int, int]:
-        """A DLPack tensor that lends this memory, and the address of its capsule's name. Does not wait."""
+        """A DLPack tensor that borrows this memory, and the address of its capsule's name. Does not wait."""
         managed = c.c_void_p()
         flags = native.VERSIONED * versioned | native.COPIED * copied
         name = native.quick().ps_dlpack_export(self._handle, c.byref(sample), flags, c.byref(managed))
@@ -141,9 +141,9 @@ def _check(result: int) -> int:
     return result
 
 
-# Owners of foreign memory: native code lets go of them by their numbers, on any thread, which then takes the GIL.
+# Owners of foreign memory by token: native code releases them on any thread, which then takes the GIL.
 _borrowed: dict[int, object] = {}
 _tokens = itertools.count(1)
 
 
-_let_go = c.CFUNCTYPE(None, c.c_void_p)(lambda token: _borrowed.pop(token, None) and None)
+_release = c.CFUNCTYPE(None, c.c_void_p)(lambda token: _borrowed.pop(token, None) and None)

@@ -1,4 +1,4 @@
-"""What lists of tensors are on every device: descriptors of the samples, and what these tell."""
+"""What lists of tensors are on every device: descriptors of the samples, and what follows from these."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ class TensorGPU:
       of PyTorch or CuPy); None: the default stream.
 
     Frameworks share the memory: ``torch.from_dlpack(tensor)``, ``cupy.asarray(tensor)``. What was made of a tensor
-    stays valid after it is gone, and its memory is used again only when all work has ended that the GPU had been given,
-    on whatever stream, by the time the last user let go. The GPU may still be at work on a tensor that a pipeline gave:
-    ``__dlpack__(stream=...)`` makes the stream wait for it, and whatever looks at the elements or gives away their
-    address without saying to which stream waits itself.
+    stays valid after it is gone, and its memory is used again only when all work has ended that was enqueued on the
+    GPU, on whatever stream, when the last user released it. The GPU may still be computing a pipeline's output:
+    ``__dlpack__(stream=...)`` makes the stream wait for it, and whatever reads the elements or gives their address to a
+    stream that it does not know waits itself.
 
     Raises TypeError for types that no tensor has, TensorError (a ValueError and RuntimeError) for strided data and for
     a layout with another number of axes, DeviceError for data that is not on a GPU.
@@ -64,7 +64,7 @@ class TensorGPU:
 
     @classmethod
     def _of(cls, memory: GpuMemory, sample: native.Tensor, source: str = "") -> TensorGPU:
-        """What the descriptor tells, which is the tensor's own from then on."""
+        """The tensor of a descriptor, which belongs to it from then on."""
         tensor = cls.__new__(cls)
         tensor._memory, tensor._sample, tensor._source = memory, sample, source
         return tensor
@@ -159,7 +159,7 @@ class TensorGPU:
         """A DLPack capsule of the same memory, or of a copy, or of a copy on the CPU.
 
         - ``stream``: handle of the CUDA stream that is going to use it, which waits for the elements; the host does
-          not. 1 is the legacy default stream, 2 the thread's. None: any stream, the host waits. -1: nobody waits.
+          not. 1 is the legacy default stream, 2 the thread's. None: any stream, the host waits. -1: no wait.
         - ``max_version``: the newest DLPack that the consumer knows; None: one before 1.0.
         - ``dl_device``: None, this GPU, or (1, 0), the CPU.
 

@@ -70,7 +70,7 @@ class TensorListCPU(Samples):
 
     @classmethod
     def _from_native(cls, owner: object, samples: Any, flags: int) -> TensorListCPU:
-        """A list of what descriptors tell; the owner is kept as long as anything of its memory is in use."""
+        """A list of what descriptors describe; the owner is kept as long as anything of its memory is in use."""
         tensors = cls.__new__(cls)
         tensors._show(owner, samples, flags)
         tensors._writable = True

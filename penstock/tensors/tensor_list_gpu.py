@@ -33,7 +33,7 @@ class TensorListGPU(Samples):
     `TensorListCPU` copies to a GPU by ``_as_gpu()``, and ``as_cpu()`` copies back. ``layout`` names the axes of one
     sample, such as "HWC". ``contiguous=True`` copies the samples of a list one behind the other, which `data_ptr`
     needs; `as_tensor` does so by itself where it is needed. ``device_id`` and ``stream`` are those of `TensorGPU`,
-    which also tells how memory is shared with frameworks.
+    which also says how memory is shared with frameworks.
 
     Raises TypeError for types that no tensor has or that differ between samples, TensorError (a ValueError and
     RuntimeError) for strided samples, for samples with different numbers of axes, and for a layout that does not fit,
@@ -74,7 +74,7 @@ class TensorListGPU(Samples):
 
     @classmethod
     def _from_native(cls, owner: object, memory: GpuMemory | None, samples: Any, flags: int | None) -> TensorListGPU:
-        """A list of what descriptors tell; the owner keeps the names of the sources."""
+        """A list of what descriptors describe; the owner keeps the names of the sources."""
         tensors = cls.__new__(cls)
         tensors._show(owner, samples, flags)
         tensors._memory = memory

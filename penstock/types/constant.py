@@ -200,7 +200,7 @@ def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
 
 
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:
-    """The array of a `Constant`, whose docstring tells the rules. Members of enums are INT32."""
+    """The array of a `Constant`, whose docstring has the rules. Members of enums are INT32."""
     try:
         array: np.ndarray[Any, Any] = np.asarray(value)
     except (ValueError, OverflowError) as error:  # lists of several lengths, and what NumPy cannot hold

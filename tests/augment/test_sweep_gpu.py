@@ -18,7 +18,7 @@ from penstock.errors import PenstockError
 from penstock.op import registry
 from tests.augment.test_sweep import CASES, as_floats, encoded, is_picture, misshapen
 from tests.cases import SAME, Apart, Case
-from tests.runners import Nodes, Result, assert_close, assert_equal, ours
+from tests.runners import Nodes, Result, assert_apart, assert_equal, ours
 from tests.software_gpu import libraries
 
 ON_GPU = [case for case in CASES if "gpu" in registry.ops[case.op].devices]
@@ -69,11 +69,8 @@ def assert_as_on_cpu(found: list[Result], wanted: list[Result], allowed: Apart) 
     """The same bits, or within what the case allows."""
     if allowed == SAME:
         assert_equal(found, wanted)
-        return
-    for a, b in zip(found, wanted, strict=True):
-        assert (a.dtype, a.layout) == (b.dtype, b.layout)
-        for i, (x, y) in enumerate(zip(a.arrays, b.arrays, strict=True)):
-            assert_close(x, y, allowed.off_by, allowed.share, allowed.tolerance, f"sample {i}")
+    else:
+        assert_apart(found, wanted, allowed)
 
 
 def test_there_are_operators_on_gpus() -> None:

@@ -82,7 +82,7 @@ def test_a_gpu_that_is_not_there(device_id: int | None, wanted: str, software_gp
     with pytest.raises(errors.DeviceError, match=wanted):
         made(lambda: picture().gpu(), device_id=device_id).build()
     if device_id != -1:  # which is refused, as in DALI
-        assert len(made(picture, device_id=device_id).run()[0]) == 4  # which nobody needs here
+        assert len(made(picture, device_id=device_id).run()[0]) == 4  # which this test does not need
 
 
 def test_prefetch_queues_of_two_sizes(software_gpu: dict[str, str], tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_batch_that_ends_with_a_stuck_thread_holds_no_lock(gpu: Gpu, tmp_path:
             del data
             steering.wait_until_blocked()
             pipe.reset()                   # the batch is left to the thread that is stuck
-            pipe.run()                     # the same data: when this is taken, nobody else has the array
+            pipe.run()                     # the same data: when this is taken, no other reference to the array is left
             pipe.feed_input("mine", array()[0])
             pipe.run()
             gc.collect()

@@ -116,7 +116,7 @@ def resized_anyway(source: Samples, folder: Path, device_id: int) -> list[bytes]
 def test_tiles_change_no_bit(folder: Path, monkeypatch: pytest.MonkeyPatch, software_gpu: dict[str, str]) -> None:
     """Where a stage below asks for any pixel, each is computed by itself: such kernels are compiled here instead."""
     if not software_gpu:
-        pytest.skip("needs a second GPU, for which nobody has compiled kernels yet")
+        pytest.skip("needs a second GPU, for which no kernels are compiled yet")
     compiled = []
     original = kernels.machine_code
 

@@ -115,7 +115,7 @@ def test_a_batch_of_jobs_is_computed(gpu: Gpu, random: np.random.Generator) -> N
 
 
 def test_shared_memory_is_fresh_for_each_block(gpu: Gpu) -> None:
-    """A5 is what nobody has written yet; more than 48 KB must be asked for."""
+    """A5 is memory that was not written yet; more than 48 KB must be asked for."""
     stream, kernel, out = gpu.stream(), gpu.kernel(SHARED), gpu.memory(24)
     results = gpu.pinned(np.zeros((3, 2), np.int32))
     size = 100 << 10

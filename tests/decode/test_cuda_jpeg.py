@@ -57,7 +57,7 @@ def decode_mixed(
     counts: dict[str, int] | None = None,
     **arguments: Any,
 ) -> list[Array]:
-    """The first batch. ``counts`` is told how many files of a batch each engine decoded, how many were refused, and, if
+    """The first batch. ``counts`` gets how many files of a batch each engine decoded, how many were refused, and, if
     any did, how many had an index."""
     arguments.setdefault("jpeg_fancy_upsampling", True)
     more = dict(exec_async=False, exec_pipelined=False)  # one batch at a time
@@ -211,7 +211,7 @@ def test_a_broken_file_is_named_and_the_pipeline_goes_on(tmp_path: Path, file: b
 @pytest.mark.filterwarnings("ignore:epoch 0")
 @pytest.mark.parametrize("on_error", ["replace", "skip", "raise"])
 def test_many_broken_files_in_a_batch(tmp_path: Path, on_error: str) -> None:
-    """All are found out at once, told as the CPU tells them, and the others' pictures are right."""
+    """All are found at once, with the CPU's errors, and the others' pictures are right."""
     file = jpeg(smooth(RANDOM, 160, 120), quality=95)
     files = [file, *[jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2))) for _ in range(43)]]
     for k in range(20):
@@ -233,9 +233,9 @@ def test_many_broken_files_in_a_batch(tmp_path: Path, on_error: str) -> None:
         return
     for ours, expected in zip(mixed.run(), by_cpu.run(), strict=True):
         assert_equal([np.array(x) for x in ours.as_cpu()], [np.array(x) for x in expected])
-    told = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (mixed, by_cpu)]
-    assert told[0] == told[1]
-    assert len(told[0]) == 20
+    listed = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (mixed, by_cpu)]
+    assert listed[0] == listed[1]
+    assert len(listed[0]) == 20
     assert "20 of them refused by the GPU's" in explained(mixed)[-1]
 
 

@@ -1,5 +1,5 @@
-"""Chains of operators that read the planes of samples which the JPEG decoder leaves: bit for bit what comes of pictures
-that are written first.
+"""Fusion groups that read the planes of samples which the JPEG decoder leaves: bit for bit what comes of pictures that
+are written first.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ def test_broken_files_among_others(tmp_path: Path, on_error: str) -> None:
     for _ in range(2):
         for a, b in zip(ours.run(), expected.run(), strict=True):
             assert_equal([np.array(x) for x in a.as_cpu()], [np.array(x) for x in b.as_cpu()])
-    told = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (ours, expected)]
-    assert told[0] == told[1]
-    assert len(told[0]) == 5
+    listed = [[(s.index, s.file, str(s.error)) for s in pipe.broken_samples()] for pipe in (ours, expected)]
+    assert listed[0] == listed[1]
+    assert len(listed[0]) == 5
     assert "PS_DECODED_KERNEL" in ours.explain(source=True)

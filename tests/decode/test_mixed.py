@@ -1,4 +1,4 @@
-"""Decoding with ``device="mixed"`` by NVIDIA's libraries: what the CPU gives, whoever decodes what.
+"""Decoding with ``device="mixed"`` by NVIDIA's libraries: what the CPU gives, whichever engine decodes.
 
 test_cuda_jpeg.py has the kernels of our own. On the software GPU JPEG is equal bit for bit; a real one's engines may be
 one level off.

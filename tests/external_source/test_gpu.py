@@ -153,31 +153,31 @@ def test_output_of_a_pipeline_feeds_another() -> None:
 
 
 @pytest.mark.parametrize("no_copy", [False, True])
-@pytest.mark.parametrize("told", ["interface", "argument", "operator"])
-def test_what_the_producer_still_has_to_do_comes_first(told: str, no_copy: bool, gpu: Gpu) -> None:
+@pytest.mark.parametrize("given", ["interface", "argument", "operator"])
+def test_what_the_producer_still_has_to_do_comes_first(given: str, no_copy: bool, gpu: Gpu) -> None:
     producer = Producer(gpu)
-    arguments = {"cuda_stream": producer.stream} if told == "operator" else {}
+    arguments = {"cuda_stream": producer.stream} if given == "operator" else {}
     pipe = pipeline(lambda x: x + 1, no_copy=no_copy, **arguments)
     pipe.build()
     with gpu.blocked(producer.stream):
         producer.write(7)
-        data = producer.array(stream=producer.stream) if told == "interface" else producer.array()
-        pipe.feed_input("mine", data, cuda_stream=producer.stream if told == "argument" else None)
+        data = producer.array(stream=producer.stream) if given == "interface" else producer.array()
+        pipe.feed_input("mine", data, cuda_stream=producer.stream if given == "argument" else None)
         pipe.schedule_run()
         (output,) = pipe.share_outputs(gpu.stream())  # it is launched, and the host does not wait for it
         time.sleep(0.1)  # for what does not wait for the producer
     assert values(output) == [8]
 
 
-@pytest.mark.parametrize("told", ["interface", "argument"])
-def test_what_the_producer_does_next_comes_after_the_copy(told: str, gpu: Gpu) -> None:
+@pytest.mark.parametrize("given", ["interface", "argument"])
+def test_what_the_producer_does_next_comes_after_the_copy(given: str, gpu: Gpu) -> None:
     producer = Producer(gpu)
     pipe = pipeline(lambda x: x + 1)
     pipe.build()
     with gpu.blocked(producer.stream):
         producer.write(7)
-        data = producer.array(stream=producer.stream) if told == "interface" else producer.array()
-        pipe.feed_input("mine", data, cuda_stream=producer.stream if told == "argument" else None)
+        data = producer.array(stream=producer.stream) if given == "interface" else producer.array()
+        pipe.feed_input("mine", data, cuda_stream=producer.stream if given == "argument" else None)
         producer.write(99)
         pipe.schedule_run()
     assert values(pipe.share_outputs()[0]) == [8]
@@ -213,7 +213,7 @@ class Owner:
 
 @pytest.mark.parametrize("shown", [False, True])
 def test_no_copy_keeps_memory_while_it_is_needed(shown: bool, gpu: Gpu) -> None:
-    """Until the GPU has read it, though nobody holds it; and as long as outputs show it."""
+    """Until the GPU has read it, though no reference to it is left; and as long as outputs show it."""
     data = on_gpu(batch(5))
     owner = Owner(data)
     alive = weakref.ref(owner)

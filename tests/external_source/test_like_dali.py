@@ -113,7 +113,7 @@ def test_several_outputs_without_a_source_have_no_common_name(dali: Any) -> None
 
 
 @pytest.mark.parametrize("used", [[1], [0, 2], [0, 1, 2]])
-def test_outputs_that_nobody_uses_are_warned_of(used: list[int], dali: Any) -> None:
+def test_unused_outputs_are_warned_of(used: list[int], dali: Any) -> None:
     for lib in (OURS, dali):
 
         def define(lib: Any) -> Any:
@@ -133,16 +133,16 @@ def test_outputs_that_nobody_uses_are_warned_of(used: list[int], dali: Any) -> N
 # Layouts of what is fed.
 
 
-@pytest.mark.parametrize("told", [None, "", "H", "W"])
+@pytest.mark.parametrize("given", [None, "", "H", "W"])
 @pytest.mark.parametrize("own", [None, "H", "W"])
 @pytest.mark.parametrize("declared", [None, "H"])
-def test_layouts_of_what_is_fed(declared: Any, own: Any, told: Any, dali: Any) -> None:
+def test_layouts_of_what_is_fed(declared: Any, own: Any, given: Any, dali: Any) -> None:
     traces: list[Any] = []
     for lib in (OURS, dali):
         pipe = pipeline(lambda lib: lib.fn.external_source(name="mine", layout=declared), lib, prefetch_queue_depth=1)
         data = lib.tensors.TensorListCPU(of(1), own) if own else of(1)
         try:
-            pipe.feed_input("mine", data, layout=told)
+            pipe.feed_input("mine", data, layout=given)
             traces.append([step(pipe)])
         except RuntimeError as e:
             traces.append([e])

@@ -64,7 +64,7 @@ def test_an_iterable_that_can_be_called_is_iterated(dali: Any) -> None:
     assert_same(*[[step(pipeline(lambda lib: lib.fn.external_source(Both()), lib))] for lib in (OURS, dali)])
 
 
-def test_a_source_that_nobody_needs_is_never_asked() -> None:
+def test_a_source_that_no_output_needs_is_never_asked() -> None:
     recorder = Recorder()
 
     def define(lib: Any) -> Any:

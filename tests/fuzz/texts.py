@@ -153,9 +153,9 @@ def try_all(args: argparse.Namespace, seeds: list[bytes], run: Try) -> int:
         os.close(writing)
         number, died = watch(pid, board)
         with os.fdopen(reading) as pipe:
-            told = [json.loads(line) for line in pipe]
-        bad = [(n, what, why) for n, what, *why in told if n != "counts"]
-        counts.update(*(row[1] for row in told if row[0] == "counts"))
+            reports = [json.loads(line) for line in pipe]
+        bad = [(n, what, why) for n, what, *why in reports if n != "counts"]
+        counts.update(*(row[1] for row in reports if row[0] == "counts"))
         if died:
             bad.append((number, f"! {died}", [""]))
             counts["! died"] += 1

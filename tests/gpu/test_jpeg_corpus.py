@@ -162,10 +162,10 @@ def compare(
                 for a, b, place in zip(ours, expected, places, strict=True):
                     i = int(place.item())
                     assert np.array_equal(a, b), f"{names[i]}, made of {made_of[i].name}"
-        told = {s.index: what_is_wrong(s) for s in mixed.broken_samples()}
-        assert told == {s.index: what_is_wrong(s) for s in by_cpu.broken_samples()}
+        listed = {s.index: what_is_wrong(s) for s in mixed.broken_samples()}
+        assert listed == {s.index: what_is_wrong(s) for s in by_cpu.broken_samples()}
         (decoded,) = p.figures.decoded.values()
-    return decoded, len(told)
+    return decoded, len(listed)
 
 
 @pytest.mark.filterwarnings("ignore:epoch 0")

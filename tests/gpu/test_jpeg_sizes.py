@@ -77,6 +77,6 @@ def test_100_megapixels_among_1000_small_ones(tmp_path: Path, software_gpu: dict
         env={**os.environ, "PENSTOCK_DEVICE_MEMORY": budget}, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["refused"] == 0
-    assert told["files"]["cuda"] == 2 * len(files)
+    report = json.loads(done.stdout)
+    assert report["refused"] == 0
+    assert report["files"]["cuda"] == 2 * len(files)

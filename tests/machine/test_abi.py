@@ -1,4 +1,4 @@
-"""The C ABI refuses what does not fit, whoever calls it."""
+"""The C ABI refuses what does not fit, from any caller."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def plan() -> Iterator[Any]:
 def node(plan: Any, kernel: bytes, inputs: list[int], outputs: int = 1, flags: int = 0) -> int:
     """The result of adding a node."""
     return int(native.quick().ps_plan_node(plan, kernel, native.ints(inputs), len(inputs), outputs, 0, flags))
+
+
+def declare(plan: Any, *names: str) -> None:
+    """Arguments that the node to come has, but is not given."""
+    for name in names:
+        native.quick().ps_arg_none(plan, name.encode())
 
 
 def segment(plan: Any, nodes: list[int], sizes: list[int], where: int = 0) -> int:
@@ -60,6 +66,8 @@ def reason() -> str:
 )
 def test_nodes(plan: Any, kernel: bytes, inputs: list[int], outputs: int, flags: int, wanted: str) -> None:
     assert native.quick().ps_plan_source(plan, 0) == 0
+    names = {b"paste": "ratio paste_x paste_y min_canvas_size fill_value", b"full": "shape value dtype layout"}
+    declare(plan, *names.get(kernel, "").split())
     assert node(plan, kernel, inputs, outputs, flags) < 0
     assert wanted in reason()
 
@@ -78,6 +86,7 @@ def test_operands(plan: Any, name: str, values: list[int], wanted: str) -> None:
     native.quick().ps_plan_source(plan, 0)
     texts = (c.c_char_p * 1)(b"add")
     native.quick().ps_arg_strings(plan, b"function", texts, 1)
+    native.quick().ps_arg_integers(plan, b"on_gpu", native.integers([0]), 1)
     native.quick().ps_arg_integers(plan, name.encode(), native.integers(values), len(values))
     assert node(plan, b"arithmetic", [0, 0]) < 0
     assert wanted in reason()
@@ -85,7 +94,8 @@ def test_operands(plan: Any, name: str, values: list[int], wanted: str) -> None:
 
 def test_keys_of_tables(plan: Any) -> None:
     native.quick().ps_plan_source(plan, 0)
-    for name, numbers in ((b"keys", [-5]), (b"values", [1])):
+    declare(plan, "dtype")
+    for name, numbers in ((b"keys", [-5]), (b"values", [1]), (b"default_value", [0])):
         native.quick().ps_arg_integers(plan, name, native.integers(numbers), 1)
     assert node(plan, b"lookup_table", [0]) < 0
     assert "-5 is no place" in reason()

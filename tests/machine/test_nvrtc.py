@@ -77,6 +77,22 @@ def test_generated_kernels_compile(sources: list[str], compiler: kernels.Nvrtc) 
             assert binary
 
 
+def test_kernels_say_how_structs_lie_in_the_hosts_memory(sources: list[str], compiler: kernels.Nvrtc) -> None:
+    """All of them, so that a kernel that has other structs than the host fills in is none."""
+    stated = [re.findall(r"^PS_LAYOUT\((\d+), (\d+), (.*)\);$", source, re.MULTILINE) for source in sources]
+    assert all(("24", "8", "ps::device::Launch") in layouts and len(layouts) > 1 for layouts in stated)
+    found = {name.partition("<")[0] for layouts in stated for _, _, name in layouts}
+    jobs = {"PictureJob", "DecodedView", "JpegPicture", "JpegJob", "JpegTableJob", "TransposeJob", "ReduceJob"}
+    assert {f"ps::device::{job}" for job in jobs} <= found
+    kernel = min((source for source in sources if "WindowStage" in source), key=len)
+    assert compiler.compile(kernel, 90)
+    for wrong in (r"PS_LAYOUT(\g<1>8, \2, ", r"PS_LAYOUT(\1, 1\2, "):
+        broken = re.sub(r"PS_LAYOUT\((\d+), (\d+), (?=ps::device::WindowStage)", wrong, kernel)
+        assert broken != kernel
+        with pytest.raises(kernels.DeviceError, match=r"the host and the GPU differ in the layout of .*WindowStage<"):
+            compiler.compile(broken, 90)
+
+
 @pytest.mark.parametrize("arch", ARCHS)
 def test_kernels_of_jpeg_compile(sources: list[str], compiler: kernels.Nvrtc, arch: int) -> None:
     found = {name[1]: source for source in sources if (name := re.search(r"PS_JPEG_KERNEL\((\w+)", source))}

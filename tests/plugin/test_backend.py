@@ -1,4 +1,4 @@
-"""A framework that nobody has heard of: one `Backend` makes its arrays inputs, and iterators."""
+"""An unknown framework: one `Backend` makes its arrays inputs, and iterators."""
 
 from __future__ import annotations
 

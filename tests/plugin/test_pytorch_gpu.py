@@ -1,4 +1,4 @@
-"""The PyTorch iterator on GPUs: no copies, and no batch that is overwritten while somebody still reads it.
+"""The PyTorch iterator on GPUs: no copies, and no batch that is overwritten while it is still read.
 
 PyTorch without CUDA takes a software GPU's memory for the host's. With a real GPU (-m gpu) it runs as users run it.
 """

@@ -163,7 +163,7 @@ def test_pipelines_whose_samplers_differ_in_length() -> None:
             list(itertools.starmap(next, [(it,)] * 3))
 
 
-def test_lengths_nobody_knows() -> None:
+def test_lengths_that_are_not_known() -> None:
     it = iterator(pipeline(lambda: [1, 2, 3]))
     with pytest.raises(TypeError, match=r"the reader's sampler has no len\(\)"):
         len(it)

@@ -1,4 +1,4 @@
-"""A case: a small pipeline as text, which either library can run and anybody can read."""
+"""A case: a small pipeline as text, which either library can run and a person can read."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def with_value(case: Case, at: int, value: Source | Call) -> Case:
 
 
 def renamed(case: Case, old: str, new: str) -> Case:
-    """Whoever used one value uses another."""
+    """All users of one value use another."""
     values = []
     for value in case.values:
         if isinstance(value, Call) and value.name != old:

@@ -23,10 +23,15 @@ def pipeline(folder: Path) -> Pipeline:
     return pipe
 
 
+def without_counts(text: str) -> list[str]:
+    """What changes as batches are prepared ahead is left out."""
+    return [line for line in text.splitlines() if "so far:" not in line]
+
+
 def test_the_sources_follow_the_plan_and_no_batch_is_lost(tmp_path: Path) -> None:
     pipe, other = pipeline(tmp_path), pipeline(tmp_path)
     plan, *kernels = pipe.explain(source=True).split("\n\n")
-    assert plan == pipe.explain()
+    assert without_counts(plan) == without_counts(pipe.explain())
     assert len(kernels) == 2
     chain, normal = sorted(kernels, key=lambda k: "Normal" in k)
     assert chain.startswith('#include "device/picture/')
@@ -35,7 +40,7 @@ def test_the_sources_follow_the_plan_and_no_batch_is_lost(tmp_path: Path) -> Non
     for _ in range(3):
         a, b = pipe.run()[0].as_cpu(), other.run()[0].as_cpu()
         np.testing.assert_array_equal(a.at(0), b.at(0))
-    assert pipe.explain(source=True) == other.explain(source=True)
+    assert without_counts(pipe.explain(source=True)) == without_counts(other.explain(source=True))
 
 
 def test_a_batch_that_fails_is_the_next_runs(tmp_path: Path) -> None:

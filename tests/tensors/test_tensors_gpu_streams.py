@@ -1,6 +1,6 @@
-"""Nobody sees a GPU's memory before its contents are there, and nothing is put there while somebody still reads it.
+"""A GPU's memory is not read before its contents are there, nor overwritten while it is still read.
 
-``others`` is another library's stream: it waits for nothing that it is not told of. See test_tensors_gpu.py.
+``others`` is another library's stream: it waits only for what it is made to wait for. See test_tensors_gpu.py.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def test_no_stream_waits_where_none_is_wanted(gpu: Gpu, others: int) -> None:
 
 
 def addresses_given(count: int = 8) -> set[int]:
-    """Those that new tensors of this size get, more than there are free blocks; nobody outside learns them."""
+    """Those that new tensors of this size get, more than there are free blocks; they are not borrowed."""
     tensors = [tensor(filled(255)) for _ in range(count)]
     return {t._sample.data for t in tensors}
 
@@ -162,7 +162,7 @@ def test_memory_is_not_used_again_before_other_streams_are_done_with_it(gpu: Gpu
     assert comes_back(address)
 
 
-def test_memory_that_nobody_else_saw_is_used_again_at_once(gpu: Gpu, others: int) -> None:
+def test_memory_that_was_not_borrowed_is_used_again_at_once(gpu: Gpu, others: int) -> None:
     with gpu.blocked(others):
         first = addresses_given()
         assert addresses_given(300) & first
@@ -206,7 +206,7 @@ def test_a_forked_child_leaves_the_gpu_alone() -> None:
 
 
 def test_a_driver_that_cannot_record_all_streams(software_gpu: dict[str, str], tmp_path: Path) -> None:
-    """NVIDIA's before 12.5: the same promises are kept, and nobody who lets go of memory waits."""
+    """NVIDIA's before 12.5: the same promises are kept, and to release memory does not wait."""
     if not software_gpu:
         pytest.skip("takes a function out of the software GPU's driver")
     folder = libraries.library("libsoftcuda.so").parent
@@ -214,7 +214,7 @@ def test_a_driver_that_cannot_record_all_streams(software_gpu: dict[str, str], t
     old = tmp_path / folder.name / "libsoftcuda.so"
     old.write_bytes(old.read_bytes().replace(b"cuCtxRecordEvent", b"cuCtxRecordEvenX"))
     assert not hasattr(ctypes.CDLL(str(old)), "cuCtxRecordEvent")
-    tests = "not_used_again or nobody_else"
+    tests = "not_used_again or not_borrowed"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", tests]
     environment = {name: value for name, value in os.environ.items() if name not in software_gpu}
     environment["PENSTOCK_TEST_PROGRAMS"] = str(tmp_path)

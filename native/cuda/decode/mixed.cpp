@@ -8,18 +8,19 @@
 
 namespace ps::gpu {
 
-MixedDecoder::MixedDecoder(const Spec& s, const DecodeOptions& options)
-    : options_(options), load_(std::clamp(s.number("hw_decoder_load"), 0.0, 1.0)), codec_(options) {
-  const std::string engine = s.string("jpeg_engine");
-  if (engine == "cuda") cuda_ = std::make_unique<CudaJpeg>(*Device::get(int(s.integer("device_id"))), options);
-  if (engine != "hardware") return;
-  BatchedJpeg::Options jpeg;
-  jpeg.fancy_upsampling = options.fancy_upsampling;
+MixedOptions::MixedOptions(const Spec& s)
+    : device_id(s.device_id), engine(s.string("jpeg_engine")), load(std::clamp(s.number("hw_decoder_load"), 0.0, 1.0)) {
+  jpeg.fancy_upsampling = s.flag("jpeg_fancy_upsampling");
   jpeg.width = int(s.integer("preallocate_width_hint"));
   jpeg.height = int(s.integer("preallocate_height_hint"));
   jpeg.device_padding = size_t(s.integer("device_memory_padding"));
   jpeg.pinned_padding = size_t(s.integer("host_memory_padding"));
-  jpeg_ = SharedJpeg::of(int(s.integer("device_id")), jpeg);
+}
+
+MixedDecoder::MixedDecoder(const MixedOptions& mixed, const DecodeOptions& options)
+    : options_(options), load_(mixed.load), codec_(options) {
+  if (mixed.engine == "cuda") cuda_ = std::make_unique<CudaJpeg>(*Device::get(mixed.device_id), options);
+  if (mixed.engine == "hardware") jpeg_ = SharedJpeg::of(mixed.device_id, mixed.jpeg);
 }
 
 ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {

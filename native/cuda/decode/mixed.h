@@ -20,11 +20,20 @@
 
 namespace ps::gpu {
 
+// The arguments that have an effect with device="mixed" alone.
+struct MixedOptions {
+  explicit MixedOptions(const Spec& s);
+  int device_id;
+  std::string engine;               // "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not
+                                    // for YCbCr) or "cpu"
+  double load;                      // of the JPEG files, in bytes: the engine's share
+  BatchedJpeg::Options jpeg;        // of "hardware"
+};
+
 class MixedDecoder {
  public:
-  // "jpeg_engine": "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not for YCbCr) or
-  // "cpu". Begins to create what that engine needs, on the GPU that "device_id" names.
-  MixedDecoder(const Spec& s, const DecodeOptions& options);
+  // Begins to create what the engine needs, on the GPU.
+  MixedDecoder(const MixedOptions& mixed, const DecodeOptions& options);
 
   // The engine that decodes a sample; in its parameters. It may change to the CPU for JPEG, when the batch is divided.
   using By = DecodedBy;

@@ -109,14 +109,15 @@ template <int G, int N> int64_t fill(const Context& c, const ElementwiseCall& ca
 using Fill = int64_t (*)(const Context&, const ElementwiseCall&, const bool*, const HostArrays&, void*);
 struct Filler {
   int groups;
-  size_t bytes;
+  size_t bytes, align;
   Fill fill;
 };
 
 template <int N> Filler filler(int groups) {
   const auto of = [](auto g) {
     constexpr int G = decltype(g)::value;
-    return Filler{G, sizeof(device::ElementwiseFields<G, N>), fill<G, N>};
+    using Fields = device::ElementwiseFields<G, N>;
+    return Filler{G, sizeof(Fields), alignof(Fields), fill<G, N>};
   };
   if (groups <= 1) return of(std::integral_constant<int, 1>());
   if (groups <= 2) return of(std::integral_constant<int, 2>());
@@ -155,26 +156,28 @@ void record_elementwise(Recorder& r, const std::function<ElementwiseCall(const C
                      (large ? ", uint64_t, " : ", uint32_t, ") + std::to_string(filler.groups);
   for (int k = 0; k < first.count; k++)
     type += ", " + (numbers[k] ? number_type(first.operands[k]) : stored_type(first.operands[k]));
-  r.elements({type + ">", "device/tensor/elementwise.h", filler.bytes, 8},
+  r.elements({type + ">", "device/tensor/elementwise.h", filler.bytes, filler.align},
              [&](const Context& c, void* functor) { return filler.fill(c, call(c), numbers, arrays, functor); });
 }
 
-bool fits_elementwise_stage(const Context& c, const ElementwiseCall& call, int above) {
+Misfit elementwise_misfit(const Context& c, const ElementwiseCall& call, int above) {
+  constexpr Misfit many = "an operand on the host has many elements";
   const Tensor& out = c.out(0);
-  if (!(call.operands[above].tensor->shape == out.shape)) return false;
+  if (!(call.operands[above].tensor->shape == out.shape)) return misfit::broadcast;
   const auto pictures = pictures_of(out);
-  if (!pictures) return false;
+  if (!pictures) return misfit::no_pictures;
   for (int k = 0; k < call.count; k++) {
     if (k == above) continue;
     int64_t stride[kMaxDims];
     find_strides(call.operands[k].tensor->shape, out.shape, stride);
     for (int i = 0; i < out.shape.ndim; i++) {
       if (!stride[i] || out.shape[i] == 1 || i == pictures->c_axis) continue;
-      if (call.operands[k].on_host || (i != pictures->x_axis && i != pictures->y_axis)) return false;
+      if (call.operands[k].on_host) return many;
+      if (i != pictures->x_axis && i != pictures->y_axis) return "an operand differs between frames";
     }
-    if (call.operands[k].on_host && call.operands[k].tensor->shape.volume() > kMaxNumbers) return false;
+    if (call.operands[k].on_host && call.operands[k].tensor->shape.volume() > kMaxNumbers) return many;
   }
-  return true;
+  return fits;
 }
 
 Functor elementwise_stage(const Context& c, const ElementwiseCall& call, int above) {
@@ -186,7 +189,9 @@ Functor elementwise_stage(const Context& c, const ElementwiseCall& call, int abo
   }
   static constexpr size_t bytes[] = {sizeof(device::StageFields<0>), sizeof(device::StageFields<1>),
                                      sizeof(device::StageFields<2>)};
-  return {type + ">", "device/tensor/elementwise.h", bytes[call.count - 1], 8};
+  static constexpr size_t align[] = {alignof(device::StageFields<0>), alignof(device::StageFields<1>),
+                                     alignof(device::StageFields<2>)};
+  return {type + ">", "device/tensor/elementwise.h", bytes[call.count - 1], align[call.count - 1]};
 }
 
 void fill_elementwise_stage(const Context& c, const ElementwiseCall& call, int above, void* functor) {

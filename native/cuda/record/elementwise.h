@@ -26,7 +26,7 @@ struct ElementwiseCall {
 void record_elementwise(Recorder& r, const std::function<ElementwiseCall(const Context&)>& call);
 
 // As a stage; the operand with index `above` is what the stage above gives.
-bool fits_elementwise_stage(const Context& c, const ElementwiseCall& call, int above);
+Misfit elementwise_misfit(const Context& c, const ElementwiseCall& call, int above);
 Functor elementwise_stage(const Context& c, const ElementwiseCall& call, int above);
 void fill_elementwise_stage(const Context& c, const ElementwiseCall& call, int above, void* functor);
 

@@ -1,6 +1,7 @@
 // Records a group of picture operators as one fused kernel.
 #include <cstring>
 
+#include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 #include "cuda/record/picture.h"
 #include "device/picture/decoded.h"
@@ -40,6 +41,9 @@ int rows_at_a_time(const StageOperator& stage, const Context& c) {
   while (rows && stage.tile_bytes(c, rows) > kTileBytes) rows /= 2;
   return rows;
 }
+
+constexpr Misfit kTooLarge = "the pictures are too large";
+constexpr Misfit kNoPlanes = "its kernel cannot begin with the decoder's planes";
 
 using Stages = std::vector<const StageOperator*>;
 using AllContexts = std::vector<std::vector<Context>>;         // of each stage, by sample
@@ -92,20 +96,23 @@ class DecodedTiles {
 
 std::string cpp_type(DType t) { return type_name(t); }
 
-bool Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedInput* decoded) {
+GroupMisfit Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedInput* decoded) {
   const size_t count = contexts[0].size(), last = stages.size() - 1;
-  if (!count) return true;
+  if (!count) return {};
   std::vector<Pictures> in(count), out(count);
   bool dense = true;
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k <= last; k++) {
       const Context &c = contexts[k][i], &first = contexts[k][0];
-      if (c.in(0).dtype != first.in(0).dtype || c.out(0).dtype != first.out(0).dtype) return false;
-      if (!stages[k]->fits_stage(c)) return false;
+      if (c.in(0).dtype != first.in(0).dtype || c.out(0).dtype != first.out(0).dtype)
+        return {k, "the samples of the batch differ in their types"};
+      if (const Misfit why = stages[k]->stage_misfit(c)) return {k, why};
     }
     const auto from = pictures_of(contexts[0][i].in(0)), to = pictures_of(contexts[last][i].out(0));
-    if (!from || !to || from->frames != to->frames) return false;
-    if (std::max({from->width, from->height, to->width, to->height}) > INT32_MAX / 4) return false;
+    if (!from) return {0, misfit::no_pictures};
+    if (!to) return {last, "the output has no height and width next to each other"};
+    if (from->frames != to->frames) return {last, "the number of frames changes"};
+    if (std::max({from->width, from->height, to->width, to->height}) > INT32_MAX / 4) return {last, kTooLarge};
     in[i] = *from;
     out[i] = *to;
     dense &= from->interleaved() && from->channels == in[0].channels;
@@ -115,7 +122,9 @@ bool Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedIn
 
   const auto one_to_one = [](const StageOperator* s) { return s->one_to_one(); };
   const bool rows = std::all_of(stages.begin(), stages.end(), one_to_one);
-  std::string includes, texts, types;
+  std::string includes, layouts = PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(PictureJob);
+  if (decoded) layouts += PS_LAYOUT_OF(DecodedView) + PS_LAYOUT_OF(JpegPicture);
+  std::string texts, types;
   std::vector<Functor> functors;
   size_t stride = padded(sizeof(device::PictureJob));
   for (size_t k = 0; k <= last; k++) {
@@ -130,37 +139,39 @@ bool Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedIn
   int tiled_stages = 0;
   for (size_t k = 0; k <= last; k++) {
     bool tiled = !functors[k].tiled.empty() && std::all_of(stages.begin() + long(k) + 1, stages.end(), one_to_one);
-    if (!stages[k]->one_to_one() && !tiled && decoded) return false;
+    if (!stages[k]->one_to_one() && !tiled && decoded) return {k, kNoPlanes};
     tiled_stages += tiled;
     for (size_t i = 0; tiled && !decoded && i < count; i++)
       tiled = (steps[i] = rows_at_a_time(*stages[k], contexts[k][i])) > 0;
     for (size_t i = 0; tiled && !decoded && i < count; i++)
       shared = std::max(shared, stages[k]->tile_bytes(contexts[k][i], steps[i]));
-    types += ",\n    " + (tiled ? functors[k].tiled : functors[k].type);
+    const std::string& type = tiled ? functors[k].tiled : functors[k].type;
+    types += ",\n    " + type;
+    layouts += layout(type, functors[k].bytes, functors[k].align);
   }
   const int tile_width = decoded && rows ? device::kDecodedWidth : device::kTile;
   if (decoded) {
     bool planes = false;
-    if (contexts[0][0].in(0).dtype != DType::u8 || !dense || channels == 4 || tiled_stages > 1) return false;
+    if (contexts[0][0].in(0).dtype != DType::u8 || !dense || channels == 4 || tiled_stages > 1) return {0, kNoPlanes};
     for (size_t i = 0; i < count; i++) {
       const DecodedTiles tiles(stages, contexts, i, int(channels), tile_width);
       DecodedSample& s = decoded->samples[i];
-      if (!(steps[i] = tiles.rows(s))) return false;
+      if (!(steps[i] = tiles.rows(s))) return {0, kNoPlanes};
       planes |= s.planes;
       s.needed = tiles.needed();
       staged[i] = int(tiles.own_bytes(steps[i]));
       shared = std::max(shared, staged[i] + (s.planes ? tiles.staged_bytes(steps[i], s.swapped) : 0));
     }
-    if (!planes) return false;
+    if (!planes) return {0, "no picture of the batch is decoded to planes that fit into shared memory"};
   }
   includes += texts;
   const std::string header = rows ? "rows" : shared ? "tiles" : "picture";
   const std::string kernel = rows ? "PS_ROW_KERNEL" : shared ? "PS_TILE_KERNEL" : "PS_PICTURE_KERNEL";
   const std::string to_type = cpp_type(contexts[last][0].out(0).dtype);
   const std::string source =
-      decoded ? "#include \"device/picture/decoded.h\"\n" + includes + "PS_DECODED_KERNEL(" + to_type + ", " +
+      decoded ? "#include \"device/picture/decoded.h\"\n" + includes + layouts + "PS_DECODED_KERNEL(" + to_type + ", " +
                     std::to_string(channels) + ", " + std::to_string(tile_width) + types + ")\n"
-              : "#include \"device/picture/" + header + ".h\"\n" + includes + kernel + "(" +
+              : "#include \"device/picture/" + header + ".h\"\n" + includes + layouts + kernel + "(" +
                     cpp_type(contexts[0][0].in(0).dtype) + ", " + to_type + ", " +
                     std::to_string(dense ? channels : 1) + (dense ? ", true" : ", false") + types + ")\n";
 
@@ -180,12 +191,12 @@ bool Recorder::fuse(const Stages& stages, const AllContexts& contexts, DecodedIn
     const int64_t tiles = parts(out[i].width, tile_width) * parts(out[i].height, device::kTile);
     const int64_t needed =
         out[i].frames * (rows && !decoded ? parts(groups * out[i].height, device::kGroupsPerBlock) : tiles);
-    if (needed > INT32_MAX) return false;
+    if (needed > INT32_MAX) return {last, kTooLarge};
     blocks[i] = out[i].channels * out[i].width > 0 ? int(needed) : 0;
   }
   const bool tiled = shared || decoded;
   launch(source, blocks, jobs, stride, tiled ? device::kTiledThreads : device::kPictureThreads, int(shared));
-  return true;
+  return {};
 }
 
 }  // namespace gpu
@@ -198,7 +209,7 @@ Window StageOperator::needed(const Context& c, const Window& output) const {
 void StageOperator::record(gpu::Recorder& r) const {
   std::vector<Context> samples;
   for (int i = 0; i < r.size(); i++) samples.push_back(r[i]);
-  if (!r.fuse({this}, {samples})) record_alone(r);
+  if (r.fuse({this}, {samples}).why) record_alone(r);
   record_others(r);
 }
 

@@ -46,9 +46,9 @@ std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...
 // and any axes before both.
 class StageOperator : public GpuOperator {
  public:
-  // After setup(): whether this sample fits. If one of a batch does not, the operators of the group run one by one, and
-  // record_alone() does what a fused kernel cannot.
-  virtual bool fits_stage(const Context& c) const = 0;
+  // After setup(): why this sample does not fit. If one of a batch does not, the operators of the group run one by one,
+  // and record_alone() does what a fused kernel cannot.
+  virtual Misfit stage_misfit(const Context& c) const = 0;
   // The functor for this batch, by its first sample: all have the same types and numbers of axes.
   virtual Functor stage(const Context& c) const = 0;
   virtual void fill_stage(const Context& c, void* functor) const = 0;

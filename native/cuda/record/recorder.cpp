@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 
 namespace ps::gpu {
@@ -68,7 +69,8 @@ void Recorder::elements(const Functor& functor, const std::function<int64_t(cons
     blocks[i] = int((count + per_block - 1) / per_block);
   }
   launch("#include \"device/tensor/elements.h\"\n#include \"" + functor.header + "\"\n" + functor.text +
-             "PS_ELEMENT_KERNEL(" + functor.type + ")\n",
+             PS_LAYOUT_OF(Launch) + layout(functor.type, functor.bytes, functor.align) + "PS_ELEMENT_KERNEL(" +
+             functor.type + ")\n",
          blocks, jobs, stride, device::kElementThreads);
 }
 

@@ -18,6 +18,12 @@ struct Functor;
 
 namespace ps::gpu {
 
+// Which stage does not fit into a fused kernel, and why.
+struct GroupMisfit {
+  size_t stage = 0;
+  Misfit why = fits;
+};
+
 class Recorder {
  public:
   // Commands that read no result of the GPU's go into `front`, copies and decoding above all; `compute` waits for them,
@@ -38,15 +44,10 @@ class Recorder {
   // number of elements. The functor's source must be the same for all samples.
   void elements(const Functor& functor, const std::function<int64_t(const Context&, void*)>& fill);
   // One fused kernel for a group of stages, from the first one's input to the last one's output; contexts[k][i] is that
-  // of stage k and sample i. Returns false, having recorded nothing, if a sample does not fit. `decoded`: the input is
-  // in no tensor; gets which windows of it are needed.
-  bool fuse(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
-            DecodedInput* decoded = nullptr);
-  // As native/run calls it.
-  bool chain(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
-             DecodedInput* decoded = nullptr) {
-    return fuse(stages, contexts, decoded);
-  }
+  // of stage k and sample i. Where a sample does not fit, says so, having recorded nothing. `decoded`: the input is in no
+  // tensor; gets which windows of it are needed.
+  GroupMisfit fuse(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
+                   DecodedInput* decoded = nullptr);
   // Any kernel: blocks[i] is how many blocks work on sample i; its job lies at jobs + i * stride (a multiple of 16).
   void launch(const std::string& source, const std::vector<int>& blocks, const std::vector<uint8_t>& jobs,
               size_t stride, int threads, int shared_bytes = 0);

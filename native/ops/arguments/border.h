@@ -12,7 +12,7 @@ namespace ps {
 enum class Border { error, trim, constant, edge, reflect_1001, reflect_101, wrap };
 
 inline Border border_of(const Spec& s) {
-  const std::string name = s.string("out_of_bounds_policy", "error");
+  const std::string name = s.string("out_of_bounds_policy");
   if (name == "error") return Border::error;
   if (name == "trim_to_shape") return Border::trim;
   if (name == "constant" || name == "pad") return Border::constant;

@@ -12,7 +12,7 @@ namespace ps {
 class CropWindow {
  public:
   explicit CropWindow(const Spec& s)
-      : crop_(s.arg<float>("crop")), truncate_(s.string("rounding", "round") == "truncate"),
+      : crop_(s.arg<float>("crop")), truncate_(s.string("rounding") == "truncate"),
         x_{"crop_pos_x", s.arg<float>("crop_w"), s.arg<float>("crop_pos_x")},
         y_{"crop_pos_y", s.arg<float>("crop_h"), s.arg<float>("crop_pos_y")},
         z_{"crop_pos_z", s.arg<float>("crop_d"), s.arg<float>("crop_pos_z")} {}
@@ -47,10 +47,10 @@ class CropWindow {
 
   void place(const Context& c, const Axis& axis, int d, int64_t index, Region& r) const {
     if (d < 0) return;
-    const float wanted = !crop_.given() ? axis.extent.get_or(c, 0) : index >= 0 ? crop_.get(c, index) : 0;
+    const float wanted = !crop_.given() ? axis.extent.get(c) : index >= 0 ? crop_.get(c, index) : 0;
     const auto extent = int64_t(wanted);
     if (extent <= 0) return;
-    const float position = axis.position.get_or(c, 0.5f);
+    const float position = axis.position.get(c);
     if (!(position >= 0 && position <= 1))
       fail(ErrorKind::argument, std::string(axis.place) + " is " + std::to_string(position) + ": expected 0 to 1");
     const double start = double(position) * double(r.shape[d] - extent);

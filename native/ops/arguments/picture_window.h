@@ -8,14 +8,15 @@
 
 namespace ps {
 
-// Whether the region lies inside, and cuts nothing off but rows and columns.
-inline bool inside_pictures(const Region& r, const Tensor& in) {
+// Unless the region lies inside, and cuts nothing off but rows and columns: what is wrong with it.
+inline Misfit window_misfit(const Region& r, const Tensor& in) {
   const Layout layout = in.layout.empty() ? guessed_layout(in.shape.ndim, false) : in.layout;
   const int h = layout.find('H'), w = layout.find('W');
-  if (h < 0 || w < 0 || !r.inside(in.shape)) return false;
+  if (h < 0 || w < 0) return misfit::no_pictures;
+  if (!r.inside(in.shape)) return misfit::outside;
   for (int i = 0; i < in.shape.ndim; i++)
-    if (i != h && i != w && r.shape[i] != in.shape[i]) return false;
-  return true;
+    if (i != h && i != w && r.shape[i] != in.shape[i]) return "other axes than height and width are cut";
+  return fits;
 }
 
 inline Functor window_stage(DType to) {

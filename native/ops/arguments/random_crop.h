@@ -11,9 +11,9 @@
 namespace ps {
 
 struct RandomCropParams {
-  float area_min = 0.08f, area_max = 1.0f;             // as a share of the picture's area
-  float aspect_min = 3.0f / 4, aspect_max = 4.0f / 3;  // width / height
-  int attempts = 10;
+  float area_min, area_max;        // as a share of the picture's area
+  float aspect_min, aspect_max;    // width / height
+  int attempts;
 };
 
 // Arguments random_area, random_aspect_ratio (two numbers, or one for both) and num_attempts.
@@ -22,13 +22,12 @@ inline RandomCropParams random_crop_params(const Spec& s) {
   const Context none;
   auto range = [&](const char* name, float& lo, float& hi) {
     const Arg<float> a = s.arg<float>(name);
-    if (!a.given()) return;
     lo = a.get(none, 0);
     hi = a.get(none, a.size(none) > 1 ? 1 : 0);
   };
   range("random_area", p.area_min, p.area_max);
   range("random_aspect_ratio", p.aspect_min, p.aspect_max);
-  p.attempts = int(s.integer("num_attempts", p.attempts));
+  p.attempts = int(s.integer("num_attempts"));
   return p;
 }
 

@@ -14,8 +14,8 @@ namespace ps {
 class SliceWindow {
  public:
   explicit SliceWindow(const Spec& s)
-      : positional_(s.num_inputs > 1), normalized_anchor_(s.flag("normalized_anchor", true)),
-        normalized_shape_(s.flag("normalized_shape", true)), axes_(s), start_(s.arg<int64_t>("start")),
+      : positional_(s.num_inputs > 1), normalized_anchor_(s.flag("normalized_anchor")),
+        normalized_shape_(s.flag("normalized_shape")), axes_(s), start_(s.arg<int64_t>("start")),
         end_(s.arg<int64_t>("end")), shape_(s.arg<int64_t>("shape")), rel_start_(s.arg<float>("rel_start")),
         rel_end_(s.arg<float>("rel_end")), rel_shape_(s.arg<float>("rel_shape")) {
     const bool named = start_.given() || rel_start_.given() || end_.given() || rel_end_.given() || shape_.given() ||

@@ -37,7 +37,7 @@ class BbFlip : public Operator, public GpuOperator {
 
  private:
   device::BoxFlip functor(const Context& c) const {
-    const bool horizontal = horizontal_.get_or(c, 1) != 0, vertical = vertical_.get_or(c, 0) != 0;
+    const bool horizontal = horizontal_.get(c) != 0, vertical = vertical_.get(c) != 0;
     return {c.in(0).as<float>(), c.out(0).as<float>(), horizontal, vertical, corners_};
   }
 

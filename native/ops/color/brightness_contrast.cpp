@@ -20,11 +20,11 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
   void setup(const Context& c) const override {
     begin_setup(c, picture_layout(c.in(0), false));
     const float center = center_.given() ? center_.get(c) : middle(c.in(0).dtype);
-    const float brightness = brightness_.get_or(c, 1), contrast = contrast_.get_or(c, 1);
+    const float brightness = brightness_.get(c), contrast = contrast_.get(c);
     // In this order, which decides how the numbers are rounded.
     Functor& f = c.param<Functor>();
     f.multiplier = brightness * contrast;
-    f.addend = shift_.get_or(c, 0) * range(c.out(0).dtype) + brightness * (center - contrast * center);
+    f.addend = shift_.get(c) * range(c.out(0).dtype) + brightness * (center - contrast * center);
   }
 
  private:

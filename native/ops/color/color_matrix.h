@@ -1,4 +1,4 @@
-// The matrix that turns colours: to YIQ, where I and Q tell hue (an angle) and saturation (a length), and back.
+// The matrix that turns colours: to YIQ, where I and Q are hue (an angle) and saturation (a length), and back.
 #pragma once
 
 #include <cmath>

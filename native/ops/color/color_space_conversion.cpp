@@ -39,7 +39,10 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
     loop_(in.as<uint8_t>(), c.out(0).as<uint8_t>(), size_t(in.shape.volume() / device::channels_of(from_)));
   }
 
-  bool fits_rows(const Context& c) const override { return c.in(0).shape.ndim == 3 && c.in(0).shape.volume() > 0; }
+  Misfit rows_misfit(const Context& c) const override {
+    if (c.in(0).shape.ndim != 3) return misfit::no_picture;
+    return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
   RowStage* begin(const Context& c) const override {
     Stage& stage = c.st<Worker>().stage;
     stage.in = format(c.in(0));
@@ -49,7 +52,7 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
   }
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
 
-  bool fits_stage(const Context&) const override { return true; }
+  Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
     using Stage = device::ColorSpaces<device::Space::rgb, device::Space::gray>;
     return {"ps::device::ColorSpaces<" + types() + ">", kHeader, sizeof(Stage), alignof(Stage)};
@@ -80,7 +83,7 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
   };
 
   static device::Space space(const Spec& s, const char* name) {
-    const int64_t number = s.integer(name, -1);
+    const int64_t number = s.integer(name);
     if (number < 0 || number > 3)
       fail(ErrorKind::argument,
            std::string(name) + " is " + std::to_string(number) + ": expected RGB, BGR, GRAY or YCbCr");

@@ -26,10 +26,10 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
       fail(ErrorKind::layout, std::string("expected three channels as the last axis, got the layout '") +
                                   layout.axes + "' and the shape " + to_string(in.shape));
     begin_setup(c, layout);
-    const float brightness = brightness_.get_or(c, 1), contrast = contrast_.get_or(c, 1);
+    const float brightness = brightness_.get(c), contrast = contrast_.get(c);
     const float middle = is_float(in.dtype) ? 0.5f : 128.f;        // which contrast leaves as it is
     Functor& f = c.param<Functor>();
-    color::matrix(hue_.get_or(c, 0), saturation_.get_or(c, 1), value_.get_or(c, 1), brightness * contrast, f.matrix);
+    color::matrix(hue_.get(c), saturation_.get(c), value_.get(c), brightness * contrast, f.matrix);
     f.offset = (middle - middle * contrast) * brightness;
   }
 

@@ -18,7 +18,7 @@ namespace ps {
 
 class LookupTable : public RowOperator, public StageOperator {
  public:
-  explicit LookupTable(const Spec& s) : dtype_(s.dtype("dtype", DType::f32)), device_id_(int(s.integer("device_id"))) {
+  explicit LookupTable(const Spec& s) : dtype_(s.dtype("dtype")), device_id_(s.device_id) {
     const ArgValue *keys = s.find("keys"), *values = s.find("values");
     const size_t count = keys && values ? keys->integers.size() : 0;
     if (count && values->numbers.size() != count) fail(ErrorKind::argument, "keys and values are not equally many");
@@ -48,9 +48,10 @@ class LookupTable : public RowOperator, public StageOperator {
     loop(in.dtype)(table_.data(), size_, in.data, out.data, size_t(in.shape.volume()));
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& s = c.in(0).shape;
-    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+    if (s.ndim != 2 && s.ndim != 3) return misfit::no_picture;
+    return s.volume() > 0 ? fits : misfit::no_pixels;
   }
   RowStage* begin(const Context& c) const override {
     Stage& stage = c.st<Worker>().stage;
@@ -63,7 +64,7 @@ class LookupTable : public RowOperator, public StageOperator {
   }
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
 
-  bool fits_stage(const Context&) const override { return true; }
+  Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
     using Table = device::LookupTable<uint8_t>;
     return {"ps::device::LookupTable<" + gpu::cpp_type(dtype_) + ">", kHeader, sizeof(Table), alignof(Table)};

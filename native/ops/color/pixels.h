@@ -42,9 +42,10 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
     loop(in.dtype, out.dtype)(c.param<Functor>(), in.data, out.data, size_t(in.shape.volume() / N));
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& s = c.in(0).shape;
-    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+    if (s.ndim != 2 && s.ndim != 3) return misfit::no_picture;
+    return s.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -56,7 +57,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
     return &stage;
   }
 
-  bool fits_stage(const Context&) const override { return true; }
+  Misfit stage_misfit(const Context&) const override { return fits; }
   ::ps::Functor stage(const Context& c) const override {
     return {stage_type(c.out(0).dtype), header_, sizeof(Functor), alignof(Functor)};
   }
@@ -80,7 +81,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
  protected:
   // The functor's template in ps::device, and the header that has it.
   PixelOperator(const Spec& s, const char* name, const char* header)
-      : dtype_(s.dtype("dtype", DType::none)), name_(name), header_(header) {}
+      : dtype_(s.dtype("dtype")), name_(name), header_(header) {}
 
   virtual Loop loop(DType in, DType out) const = 0;
 

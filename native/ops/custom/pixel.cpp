@@ -91,9 +91,10 @@ class Pixel : public RowOperator, public StageOperator {
     loop(in.dtype, out.dtype)(instance_.op.row, c.params, in.data, out.data, pixels, width());
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& s = c.in(0).shape;
-    return (s.ndim == 3 || (s.ndim == 2 && !instance_.op.channels)) && s.volume() > 0;
+    if (s.ndim != 3 && (s.ndim != 2 || instance_.op.channels)) return misfit::no_picture;
+    return s.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -107,7 +108,7 @@ class Pixel : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context&) const override { return true; }
+  Misfit stage_misfit(const Context&) const override { return fits; }
   bool one_to_one() const override { return true; }
   Functor stage(const Context& c) const override { return functor(stage_type(c.out(0).dtype), params_size()); }
   void fill_stage(const Context& c, void* functor) const override { std::memcpy(functor, c.params, params_size()); }

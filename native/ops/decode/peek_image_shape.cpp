@@ -5,9 +5,9 @@ namespace ps {
 
 class PeekImageShape : public Operator {
  public:
-  explicit PeekImageShape(const Spec& s) : dtype_(s.dtype("dtype", DType::i64)) {
+  explicit PeekImageShape(const Spec& s) : dtype_(s.dtype("dtype")) {
     options_.type = ImageType(s.integer("image_type"));
-    options_.adjust_orientation = s.flag("adjust_orientation", true);
+    options_.adjust_orientation = s.flag("adjust_orientation");
   }
 
   void setup(const Context& c) const override {

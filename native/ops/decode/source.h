@@ -24,14 +24,15 @@ class ImageSource : public SourceOperator, public PictureDecoder {
  public:
   explicit ImageSource(const Spec& s) {
     options_.type = ImageType(s.integer("output_type"));
-    options_.dtype = s.dtype("dtype", DType::u8);
-    options_.adjust_orientation = s.flag("adjust_orientation", true);
+    options_.dtype = s.dtype("dtype");
+    options_.adjust_orientation = s.flag("adjust_orientation");
     options_.fast_idct = s.flag("use_fast_idct");
     options_.max_pixels = max_decoded_pixels();
     if (const ArgValue* paths = s.find("jpeg_index")) options_.jpeg_index = JpegIndex::open(paths->strings);
-    if (s.string("device") == "mixed") {
-      options_.fancy_upsampling = s.flag("jpeg_fancy_upsampling");
-      mixed_ = std::make_unique<gpu::MixedDecoder>(s, options_);
+    const gpu::MixedOptions mixed(s);
+    if (s.device == "mixed") {
+      options_.fancy_upsampling = mixed.jpeg.fancy_upsampling;
+      mixed_ = std::make_unique<gpu::MixedDecoder>(mixed, options_);
     }
   }
 

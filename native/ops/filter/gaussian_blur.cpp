@@ -18,7 +18,7 @@ namespace ps {
 class GaussianBlur : public Operator, public GpuOperator {
  public:
   explicit GaussianBlur(const Spec& s)
-      : sigma_(s.arg<float>("sigma")), window_(s.arg<int64_t>("window_size")), dtype_(s.dtype("dtype", DType::none)) {}
+      : sigma_(s.arg<float>("sigma")), window_(s.arg<int64_t>("window_size")), dtype_(s.dtype("dtype")) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

@@ -13,7 +13,7 @@ namespace ps {
 class CoordTransform : public Operator, public GpuOperator {
  public:
   explicit CoordTransform(const Spec& s)
-      : matrix_(s, "M"), offset_(s, "T"), both_(s, "MT"), dtype_(s.dtype("dtype", DType::f32)) {}
+      : matrix_(s, "M"), offset_(s, "T"), both_(s, "MT"), dtype_(s.dtype("dtype")) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

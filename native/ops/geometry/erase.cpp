@@ -16,6 +16,9 @@
 #include "ops/geometry/erase_boxes.h"
 
 namespace ps {
+namespace misfit {
+inline constexpr Misfit part_of_pixel = "a box has some of the channels, or some of the frames";
+}
 
 class Erase : public RowOperator, public StageOperator {
  public:
@@ -39,12 +42,14 @@ class Erase : public RowOperator, public StageOperator {
     for (const Region& box : boxes_.find(c)) fill_box(out, box, fills(c), channel_axis(c));
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Tensor& in = c.in(0);
-    if (in.shape.ndim != 3 || in.shape.volume() == 0) return false;
-    if (fills(c).size() > size_of(in.dtype) && channel_axis(c) != 2) return false;
+    if (in.shape.ndim != 3) return misfit::no_picture;
+    if (in.shape.volume() == 0) return misfit::no_pixels;
+    if (fills(c).size() > size_of(in.dtype) && channel_axis(c) != 2) return "the channels are not the last axis";
     const auto all = boxes_.find(c);
-    return std::all_of(all.begin(), all.end(), [&](const Region& b) { return b.shape[2] == in.shape[2]; });
+    const auto whole = [&](const Region& b) { return b.shape[2] == in.shape[2]; };
+    return std::all_of(all.begin(), all.end(), whole) ? fits : misfit::part_of_pixel;
   }
   RowStage* begin(const Context& c) const override {
     EraseRows& stage = c.st<Worker>().stage;
@@ -54,17 +59,20 @@ class Erase : public RowOperator, public StageOperator {
   }
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
 
-  bool fits_stage(const Context& c) const override {
+  Misfit stage_misfit(const Context& c) const override {
     const Tensor& in = c.in(0);
     const auto p = gpu::pictures_of(in);
     const auto boxes = boxes_.find(c);
-    if (!p || boxes.size() > device::kErasedBoxes) return false;
-    if (fills(c).size() > size_of(in.dtype) && p->channels > device::kErasedChannels) return false;
-    return std::all_of(boxes.begin(), boxes.end(), [&](const Region& b) {
+    if (!p) return misfit::no_pictures;
+    if (boxes.size() > device::kErasedBoxes) return "there are many boxes";
+    if (fills(c).size() > size_of(in.dtype) && p->channels > device::kErasedChannels)
+      return "many channels are filled with values of their own";
+    const bool whole = std::all_of(boxes.begin(), boxes.end(), [&](const Region& b) {
       for (int i = 0; i < in.shape.ndim; i++)
         if (i != p->x_axis && i != p->y_axis && b.shape[i] != in.shape[i]) return false;
       return true;
     });
+    return whole ? fits : misfit::part_of_pixel;
   }
   Functor stage(const Context& c) const override {
     using Stage = device::EraseStage<uint8_t>;

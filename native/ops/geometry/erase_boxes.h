@@ -17,9 +17,10 @@ class EraseBoxes {
  public:
   explicit EraseBoxes(const Spec& s)
       : anchor_(s.arg<float>("anchor")), shape_(s.arg<float>("shape")), axes_(s),
-        centered_(s.flag("centered_anchor")),
-        normalized_anchor_(s.flag("normalized") || s.flag("normalized_anchor")),
-        normalized_shape_(s.flag("normalized") || s.flag("normalized_shape")) {}
+        centered_(s.flag("centered_anchor")), normalized_anchor_(s.flag("normalized_anchor")),
+        normalized_shape_(s.flag("normalized_shape")) {
+    if (s.flag("normalized")) normalized_anchor_ = normalized_shape_ = true;
+  }
 
   // Inside the input, and not empty.
   std::vector<Region> find(const Context& c) const {

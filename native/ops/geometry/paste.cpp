@@ -27,7 +27,7 @@ class Paste : public Operator, public GpuOperator {
     if (int64_t(fill_.size()) != in.shape[2] && !uniform())
       fail(ErrorKind::argument, "fill_value has " + std::to_string(fill_.size()) + " values for " +
                                     std::to_string(in.shape[2]) + " channels");
-    const float ratio = ratio_.get(c), least = std::trunc(least_.get_or(c, 0));
+    const float ratio = ratio_.get(c), least = std::trunc(least_.get(c));
     if (!(ratio >= 1)) fail(ErrorKind::argument, "ratio is " + std::to_string(ratio) + ": expected at least 1");
     if (!(least >= 0))
       fail(ErrorKind::argument, "min_canvas_size is " + std::to_string(least) + ": expected 0 or more");
@@ -62,7 +62,7 @@ class Paste : public Operator, public GpuOperator {
   }
 
   static float share(const Context& c, const Arg<float>& a, const char* name) {
-    const float v = a.get_or(c, 0.5f);
+    const float v = a.get(c);
     if (!(v >= 0 && v <= 1))
       fail(ErrorKind::argument, std::string(name) + " is " + std::to_string(v) + ": expected 0 to 1");
     return v;

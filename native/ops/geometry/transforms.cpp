@@ -152,7 +152,7 @@ class Translation : public TransformOperator {
 class Scaling : public TransformOperator {
  public:
   explicit Scaling(const Spec& s)
-      : TransformOperator(s), scale_(s, "scale"), center_(s, "center"), ndim_(s.integer("ndim", 0)) {}
+      : TransformOperator(s), scale_(s, "scale"), center_(s, "center"), ndim_(s.find("ndim") ? s.integer("ndim") : 0) {}
 
  protected:
   std::vector<const FrameArg*> arguments() const override { return {&scale_, &center_}; }

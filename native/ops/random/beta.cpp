@@ -8,10 +8,10 @@ namespace ps {
 class RandomBeta : public RandomOperator {
  public:
   explicit RandomBeta(const Spec& s)
-      : RandomOperator(s, DType::f32), alpha_(s.arg<double>("alpha")), beta_(s.arg<double>("beta")) {}
+      : RandomOperator(s, s.dtype("dtype")), alpha_(s.arg<double>("alpha")), beta_(s.arg<double>("beta")) {}
 
   void run(const Context& c) const override {
-    const double alpha = positive("alpha", alpha_.get_or(c, 1)), beta = positive("beta", beta_.get_or(c, 1));
+    const double alpha = positive("alpha", alpha_.get(c)), beta = positive("beta", beta_.get(c));
     fill(c, [&](Philox& random, auto tag) {
       const bool small = alpha < 1 && beta < 1;
       const double drawn = small ? by_powers(random, alpha, beta) : by_gammas(random, alpha, beta);

@@ -6,12 +6,12 @@ namespace ps {
 class RandomCoinFlip : public DrawnOperator {
   auto maker() const {
     return [this](const Context& c, auto tag) {
-      return device::CoinFlip<typename decltype(tag)::type>{{}, probability_.get_or(c, 0.5)};
+      return device::CoinFlip<typename decltype(tag)::type>{{}, probability_.get(c)};
     };
   }
 
  public:
-  explicit RandomCoinFlip(const Spec& s) : DrawnOperator(s, DType::i32), probability_(s.arg<double>("probability")) {}
+  explicit RandomCoinFlip(const Spec& s) : DrawnOperator(s), probability_(s.arg<double>("probability")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
   void record(gpu::Recorder& r) const override { record_functor(r, "CoinFlip", maker()); }

@@ -6,13 +6,13 @@ namespace ps {
 class RandomNormal : public DrawnOperator {
   auto maker() const {
     return [this](const Context& c, auto tag) {
-      return device::Normal<typename decltype(tag)::type>{{}, mean_.get_or(c, 0), stddev_.get_or(c, 1)};
+      return device::Normal<typename decltype(tag)::type>{{}, mean_.get(c), stddev_.get(c)};
     };
   }
 
  public:
   explicit RandomNormal(const Spec& s)
-      : DrawnOperator(s, DType::f32), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
+      : DrawnOperator(s), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
   void record(gpu::Recorder& r) const override { record_functor(r, "Normal", maker()); }

@@ -13,8 +13,8 @@ class RandomOperator : public Operator {
  public:
   static constexpr Count kInputs{0, 1};
   // `like` is the index of the input that may give the output's shape.
-  RandomOperator(const Spec& s, DType fallback, int like = 0)
-      : shape_(s.arg<int64_t>("shape")), dtype_(s.dtype("dtype", fallback)), like_(like) {
+  RandomOperator(const Spec& s, DType dtype, int like = 0)
+      : shape_(s.arg<int64_t>("shape")), dtype_(dtype), like_(like) {
     if (s.num_inputs > like && shape_.given())
       fail(ErrorKind::argument, "the shape is given twice: by an input and by the argument shape");
   }
@@ -60,7 +60,7 @@ class RandomOperator : public Operator {
 // One whose numbers are drawn by the functors of device/tensor/random.h, on the CPU as on the GPU.
 class DrawnOperator : public RandomOperator, public GpuOperator {
  public:
-  using RandomOperator::RandomOperator;
+  explicit DrawnOperator(const Spec& s) : RandomOperator(s, s.dtype("dtype")) {}
 
  protected:
   // make(c, tag) gives the functor for a sample, but for its `drawn`; its type's name is `name`.

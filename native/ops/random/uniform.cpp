@@ -23,7 +23,7 @@ class RandomUniform : public DrawnOperator {
 
  public:
   explicit RandomUniform(const Spec& s)
-      : DrawnOperator(s, DType::f32), range_(s.arg<double>("range")), values_(s.arg<double>("values")) {}
+      : DrawnOperator(s), range_(s.arg<double>("range")), values_(s.arg<double>("values")) {}
 
   void run(const Context& c) const override {
     if (!values_.given()) return run_functor(c, from_range());

@@ -9,7 +9,7 @@ namespace ps {
 class Cast : public RowOperator, public StageOperator {
  public:
   static constexpr Count kInputs{1, 2};
-  explicit Cast(const Spec& s) : dtype_(s.dtype("dtype", DType::none)) {}
+  explicit Cast(const Spec& s) : dtype_(s.dtype("dtype")) {}
 
   bool reads_elements(int input) const override { return input == 0; }
 
@@ -28,9 +28,10 @@ class Cast : public RowOperator, public StageOperator {
     converter(in.dtype, out.dtype)(in.data, out.data, size_t(in.shape.volume()));
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& s = c.in(0).shape;
-    return (s.ndim == 2 || s.ndim == 3) && s.volume() > 0;
+    if (s.ndim != 2 && s.ndim != 3) return misfit::no_picture;
+    return s.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -41,7 +42,7 @@ class Cast : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context& c) const override { return gpu::fits_elementwise_stage(c, call(c), 0); }
+  Misfit stage_misfit(const Context& c) const override { return gpu::elementwise_misfit(c, call(c), 0); }
   Functor stage(const Context& c) const override { return gpu::elementwise_stage(c, call(c), 0); }
   bool one_to_one() const override { return true; }
   void fill_stage(const Context& c, void* functor) const override {

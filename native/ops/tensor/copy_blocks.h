@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/record/layout.h"
 #include "cuda/record/recorder.h"
 #include "device/tensor/copy_blocks.h"
 
@@ -95,7 +96,6 @@ namespace gpu {
 inline void record_copies(Recorder& r, const std::vector<BlockCopy>& copies) {
   if (copies.empty()) return;
   using Job = device::ElementJob<device::CopyBlocks<uint8_t>>;
-  static_assert(sizeof(device::CopyBlocks<uint8_t>) == sizeof(device::CopyBlocks<uint64_t>));
   constexpr int64_t per_block = device::kElementThreads * device::kElementsPerThread;
   constexpr size_t stride = (sizeof(Job) + 15) / 16 * 16;
   uint64_t parts = 8;                  // all numbers are multiples of the unit: their lowest bits say of which
@@ -111,8 +111,9 @@ inline void record_copies(Recorder& r, const std::vector<BlockCopy>& copies) {
     std::memcpy(jobs.data() + stride * i, &job, sizeof job);
     blocks[i] = int((job.count + per_block - 1) / per_block);
   }
-  r.launch("#include \"device/tensor/elements.h\"\n#include \"device/tensor/copy_blocks.h\"\n"
-           "PS_ELEMENT_KERNEL(ps::device::CopyBlocks<uint" + std::to_string(8 * unit) + "_t>)\n",
+  const std::string functor = "ps::device::CopyBlocks<uint" + std::to_string(8 * unit) + "_t>";
+  r.launch("#include \"device/tensor/elements.h\"\n#include \"device/tensor/copy_blocks.h\"\n" + PS_LAYOUT_OF(Launch) +
+               layout<Job>("ps::device::ElementJob<" + functor + ">") + "PS_ELEMENT_KERNEL(" + functor + ")\n",
            blocks, jobs, stride, device::kElementThreads);
 }
 

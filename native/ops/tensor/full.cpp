@@ -11,8 +11,8 @@ class Full : public Operator, public GpuOperator {
  public:
   static constexpr Count kInputs{0, 2};
   explicit Full(const Spec& s)
-      : shape_(s.arg<int64_t>("shape")), value_(s.number("value")), has_value_(s.find("value") != nullptr),
-        like_(s.num_inputs > (has_value_ ? 0 : 1)), dtype_(s.dtype("dtype", DType::none)),
+      : shape_(s.arg<int64_t>("shape")), has_value_(s.find("value")), value_(has_value_ ? s.number("value") : 0),
+        like_(s.num_inputs > (has_value_ ? 0 : 1)), dtype_(s.dtype("dtype")),
         layout_(s.string("layout")) {
     const int wanted = s.num_inputs - (has_value_ ? 0 : 1);
     if (wanted < 0 || wanted > 1) fail(ErrorKind::argument, "it has " + std::to_string(s.num_inputs) + " inputs");
@@ -106,9 +106,10 @@ class Full : public Operator, public GpuOperator {
   }
 
   Arg<int64_t> shape_;
-  double value_;
   Tensor number_;                                    // the value
-  bool has_value_, like_;
+  bool has_value_;
+  double value_;
+  bool like_;
   DType dtype_;
   std::string layout_;
 };

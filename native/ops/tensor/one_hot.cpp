@@ -15,8 +15,8 @@ class OneHot : public Operator, public GpuOperator {
  public:
   explicit OneHot(const Spec& s)
       : axis_(s.find("axis") ? s.integer("axis") : -1), any_axis_(!s.find("axis")), classes_(s.integer("num_classes")),
-        dtype_(s.dtype("dtype", DType::f32)), name_(s.string("axis_name")),
-        values_(cast_numbers({s.number("on_value", 1), s.number("off_value", 0)}, dtype_)) {}
+        dtype_(s.dtype("dtype")), name_(s.string("axis_name")),
+        values_(cast_numbers({s.number("on_value"), s.number("off_value")}, dtype_)) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

@@ -54,7 +54,7 @@ class Pad : public Operator, public GpuOperator {
     return r;
   }
 
-  double number(const Context& c) const { return double(fill_.get_or(c, 0)); }
+  double number(const Context& c) const { return double(fill_.get(c)); }
 
   // Of all samples.
   static int64_t largest(const Context& c, int axis) {

@@ -10,7 +10,7 @@ class Reshape : public Operator {
   static constexpr Count kInputs{1, 2};
   explicit Reshape(const Spec& s)
       : shape_(s.arg<int64_t>("shape")), src_dims_(s.arg<int64_t>("src_dims")), rel_shape_(s.arg<double>("rel_shape")),
-        dtype_(s.dtype("dtype", DType::none)), layout_given_(s.find("layout") != nullptr),
+        dtype_(s.dtype("dtype")), layout_given_(s.find("layout") != nullptr),
         layout_(s.string("layout")) {
     const int shapes = (s.num_inputs > 1) + shape_.given() + rel_shape_.given();
     if (shapes > 1)

@@ -6,7 +6,7 @@ namespace ps {
 
 class Shapes : public Metadata {
  public:
-  explicit Shapes(const Spec& s) : dtype_(s.dtype("dtype", DType::i64)) {}
+  explicit Shapes(const Spec& s) : dtype_(s.dtype("dtype")) {}
 
   void setup(const Context& c) const override {
     c.out(0).dtype = dtype_;

@@ -10,6 +10,9 @@
 #include "ops/geometry/flip/move_blocks.h"
 
 namespace ps {
+namespace misfit {
+inline constexpr Misfit no_window = "it takes more than a range of rows and one of columns";
+}
 
 // Each item of the key has a kind ("i" index, "r" range, "e" ellipsis, "n" new axis) and three values: index or start,
 // end, step. Where a value comes from is in `inputs`: -1 absent, 0 it is the number in `values`, else that input.
@@ -72,10 +75,13 @@ class Subscript : public RowOperator, public StageOperator {
     gather.run(from, MoveBlocks{block, c.out(0).as<uint8_t>()});
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& input = c.in(0).shape;
     const std::optional<Region> r = region(c);
-    return input.ndim == 3 && r && r->shape[2] == input[2] && r->shape.volume() > 0;
+    if (input.ndim != 3) return misfit::no_picture;
+    if (!r) return misfit::no_window;
+    if (r->shape[2] != input[2]) return "the last axis is cut";
+    return r->shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -85,9 +91,9 @@ class Subscript : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context& c) const override {
+  Misfit stage_misfit(const Context& c) const override {
     const std::optional<Region> r = region(c);
-    return r && inside_pictures(*r, c.in(0));
+    return r ? window_misfit(*r, c.in(0)) : misfit::no_window;
   }
   Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
   bool one_to_one() const override { return true; }

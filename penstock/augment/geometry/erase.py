@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from penstock.op import Op, arg, op
 
 
@@ -38,8 +36,9 @@ class Erase(Op):
         "The axes by their letters in the layout, in the order of `anchor` and `shape`; by default, all but the "
         "channels. It counts more than `axes`.",
         kind="layout",
+        only_given=True,
     )
-    axes = arg([1, 0], "The axes by number; negative ones count from the end.")
+    axes = arg([1, 0], "The axes by number; negative ones count from the end.", only_given=True)
     fill_value = arg([0.0], "What the boxes are filled with: one number, or one per channel.", per_sample=True)
     normalized = arg(False, "Whether `anchor` and `shape` are shares of the extents.")
     normalized_anchor = arg(False, "Whether `anchor` is a share of the extents.")
@@ -49,7 +48,3 @@ class Erase(Op):
     def prepare(self) -> None:
         if "normalized" in self.given and {"normalized_anchor", "normalized_shape"} & self.given:
             raise self.wrong("normalized", "cannot be given together with normalized_anchor or normalized_shape")
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        found = super().kernel_arguments()
-        return {n: v for n, v in found.items() if n not in ("axes", "axis_names") or n in self.given}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from penstock import types
 from penstock.op import Op, arg
 
 # How the size of the output may be given; one of these must be.
 _METHODS = (("size",), ("resize_x", "resize_y", "resize_z"), ("resize_shorter",), ("resize_longer",))
-# The kernel must know which of these were given.
-_ALTERNATIVES = {name for names in _METHODS for name in names} | {"interp_type", "mag_filter", "min_filter"}
 
 
 class ResampleArgs(Op):
@@ -24,8 +20,12 @@ class ResampleArgs(Op):
         per_sample=True,
         aka=["interpolation", "resample", "filter"],
     )
-    mag_filter = arg(types.INTERP_LINEAR, "The filter for enlarging, instead of `interp_type`.", per_sample=True)
-    min_filter = arg(types.INTERP_LINEAR, "The filter for shrinking, instead of `interp_type`.", per_sample=True)
+    mag_filter = arg(
+        types.INTERP_LINEAR, "The filter for enlarging, instead of `interp_type`.", per_sample=True, only_given=True
+    )
+    min_filter = arg(
+        types.INTERP_LINEAR, "The filter for shrinking, instead of `interp_type`.", per_sample=True, only_given=True
+    )
     antialias = arg(
         True,
         "When shrinking, filters grow with the scale so that every input pixel counts; without, linear interpolation "
@@ -35,10 +35,6 @@ class ResampleArgs(Op):
     dtype = arg(None, "Type of the output: the input's (the default) or FLOAT.", kind="dtype")
     minibatch_size = arg(32, "Pictures per kernel launch.", unused="pictures are resized one by one.")
     temp_buffer_hint = arg(0, "Bytes of temporary memory to begin with.", unused="memory is found as needed.")
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        found = super().kernel_arguments()
-        return {name: value for name, value in found.items() if name not in _ALTERNATIVES or name in self.given}
 
 
 class ResizeArgs(ResampleArgs):
@@ -59,12 +55,14 @@ class ResizeArgs(ResampleArgs):
         0.0,
         "Length of the shorter side; the picture keeps its shape.",
         per_sample=True,
+        only_given=True,
         aka=["shorter", "short_side", "shorter_side"],
     )
     resize_longer = arg(
         0.0,
         "Length of the longer side; the picture keeps its shape.",
         per_sample=True,
+        only_given=True,
         aka=["longer", "long_side", "longer_side"],
     )
     mode = arg(

@@ -10,9 +10,9 @@ from penstock.windows import OutOfBoundsArgs, OutputTypeArgs, SliceWindowArgs
 class Slice(SliceWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     """Cuts a part out of tensors, along some of their axes.
 
-    The part is told by ``start`` or ``rel_start`` (default 0) and one of ``end``, ``rel_end``, ``shape`` and
+    The part is given by ``start`` or ``rel_start`` (default 0) and one of ``end``, ``rel_end``, ``shape`` and
     ``rel_shape`` (default: the input's end), each with one value per axis, or one for all. ``rel_`` means shares of the
-    extent; the results are rounded. Which axes, and in which order, ``axes`` or ``axis_names`` tell: by default, width
+    extent; the results are rounded. Which axes, and in which order, ``axes`` or ``axis_names`` say: by default, width
     and height. An empty list of one sample leaves that argument out for it.
 
     Or by two more inputs, ``anchor`` and ``shape``, with one value per axis: integers count elements; floats are shares

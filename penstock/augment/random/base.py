@@ -17,7 +17,7 @@ class RandomOp(Op):
 
     shape = arg(
         None,
-        "The output's shape. Default: that of the input which tells it, or else a single number.",
+        "The output's shape. Default: that of the input that gives it, or else a single number.",
         kind="integers",
         per_sample=True,
         aka=["size"],

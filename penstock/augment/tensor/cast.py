@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.op import REQUIRED, Op, arg, op
+from penstock.op import REQUIRED, Op, arg, fixed, op
 
 
 @op("cast", contract="pixel", devices=["cpu", "gpu"])
@@ -45,3 +45,5 @@ class CastLike(Op):
     """
 
     metadata_inputs = (1,)
+
+    dtype = fixed(None)

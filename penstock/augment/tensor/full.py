@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from penstock import types
-from penstock.op import Op, arg, op
+from penstock.op import Op, arg, fixed, op
 from penstock.types.convert import NUMBERS
 
 
-class FillShape(Op):
+class Filled(Op):
+    """What the kernel reads."""
+
+    shape = layout = dtype = value = fixed(None)
+
+
+class FillShape(Filled):
     """Shape and layout of a tensor made from nothing."""
 
     shape = arg(None, "The output's shape.", kind="integers", per_sample=True)
     layout = arg(None, "The output's layout.", kind="layout")
 
 
-class FilledLike(Op):
+class FilledLike(Filled):
     """A tensor like another one."""
 
     metadata_inputs = (0,)
 
     dtype = arg(None, "Type of the output. Default: the input's.", kind="dtype", choices=NUMBERS)
-
-
-class Zero:
-    """Fills with zeros."""
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        return {**super().kernel_arguments(), "value": 0.0}  # type: ignore[misc]
-
-
-class One:
-    """Fills with ones."""
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        return {**super().kernel_arguments(), "value": 1.0}  # type: ignore[misc]
 
 
 @op("full", devices=["cpu", "gpu"])
@@ -56,7 +46,7 @@ class Full(FillShape):
 
 
 @op("full_like", kernel="full", devices=["cpu", "gpu"], inputs=2)
-class FullLike(Op):
+class FullLike(Filled):
     """Fills a tensor like another one with a value, or with a smaller tensor again and again.
 
     Inputs: a tensor; the value, which is converted as by ``fn.cast``. Output: the first input's shape, type and layout.
@@ -75,7 +65,7 @@ class FullLike(Op):
 
 
 @op("zeros", kernel="full", devices=["cpu", "gpu"], inputs=0)
-class Zeros(Zero, FillShape):
+class Zeros(FillShape):
     """Makes a tensor of zeros.
 
     Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
@@ -91,11 +81,12 @@ class Zeros(Zero, FillShape):
         [0, 0, 0]
     """
 
+    value = fixed(0.0)
     dtype = arg(types.INT32, "Type of the output.", choices=NUMBERS)
 
 
 @op("ones", kernel="full", devices=["cpu", "gpu"], inputs=0)
-class Ones(One, FillShape):
+class Ones(FillShape):
     """Makes a tensor of ones.
 
     Output: ``shape`` (default: a single number), of ``dtype``, with ``layout``.
@@ -111,11 +102,12 @@ class Ones(One, FillShape):
         [1, 1, 1]
     """
 
+    value = fixed(1.0)
     dtype = arg(types.INT32, "Type of the output.", choices=NUMBERS)
 
 
 @op("zeros_like", kernel="full", devices=["cpu", "gpu"])
-class ZerosLike(Zero, FilledLike):
+class ZerosLike(FilledLike):
     """Makes a tensor of zeros like another one.
 
     Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
@@ -130,9 +122,11 @@ class ZerosLike(Zero, FilledLike):
         [[0.0, 0.0]]
     """
 
+    value = fixed(0.0)
+
 
 @op("ones_like", kernel="full", devices=["cpu", "gpu"])
-class OnesLike(One, FilledLike):
+class OnesLike(FilledLike):
     """Makes a tensor of ones like another one.
 
     Input: a tensor. Output: its shape and layout, and its type unless ``dtype`` is given.
@@ -146,3 +140,5 @@ class OnesLike(One, FilledLike):
         >>> pipeline().run()[0].at(0).tolist()
         [[1, 1]]
     """
+
+    value = fixed(1.0)

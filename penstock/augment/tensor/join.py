@@ -22,7 +22,7 @@ class JoinArguments(Op):
 class Cat(JoinArguments):
     """Joins tensors along an axis that they have.
 
-    Inputs: tensors of one type and number of axes, of the same extents but on that axis. ``axis_name`` tells it by its
+    Inputs: tensors of one type and number of axes, of the same extents but on that axis. ``axis_name`` names it by its
     letter in the inputs' layouts. Inputs without elements are passed over where they do not fit.
     Output: a tensor of that type, whose extent on that axis is the sum of the inputs'; the first one's layout. (DALI
     gives the first input's shape where no input of the whole batch has elements.)

@@ -78,5 +78,5 @@ class Normalize(ReducedAxes):
             array = given.get(name)
             if array is not None:
                 given[name] = array.ravel().tolist()
-                given[f"{name}_shape"] = array.shape
+            given[f"{name}_shape"] = None if array is None else array.shape
         return given

@@ -1,8 +1,6 @@
-"""``fn.one_hot``: numbers of classes as vectors."""
+"""``fn.one_hot``: indices of classes as vectors."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from penstock import types
 from penstock.op import Op, arg, op
@@ -10,7 +8,7 @@ from penstock.op import Op, arg, op
 
 @op("one_hot", devices=("cpu", "gpu"))
 class OneHot(Op):
-    """Encodes numbers of classes as vectors that have ``on_value`` at the class, and ``off_value`` elsewhere.
+    """Encodes indices of classes as vectors that have ``on_value`` at the class, and ``off_value`` elsewhere.
 
     Input: a tensor of numbers, whose fractions are cut off. Numbers that are no class give ``off_value`` everywhere.
 
@@ -32,7 +30,7 @@ class OneHot(Op):
     """
 
     num_classes = arg(0, "How many classes there are.", aka=["depth", "classes"])
-    axis = arg(-1, "Where the new axis is in the output; -1: it is the last one.")
+    axis = arg(-1, "Where the new axis is in the output; -1: it is the last one.", only_given=True)
     axis_name = arg(None, "Its letter in the layout.", kind="layout")
     on_value = arg(1.0, "What stands at the class.")
     off_value = arg(0.0, "What stands elsewhere.")
@@ -46,7 +44,3 @@ class OneHot(Op):
         if self.axis_name is not None and len(self.axis_name) != 1:
             raise self.wrong("axis_name", "expected one letter")
         self.batchwise = "axis" not in self.given
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        found = super().kernel_arguments()
-        return {name: value for name, value in found.items() if name != "axis" or name in self.given}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar
 
-from penstock.op import Op, arg, op
+from penstock.op import Op, arg, fixed, op
 
 
 class Reduction(enum.IntEnum):
@@ -40,12 +39,9 @@ class ReducedAxes(Op):
 class Reductions(ReducedAxes):
     """What all reductions share."""
 
-    reduction: ClassVar[Reduction]
-
     keep_dims = arg(False, "Keep reduced axes, with extent 1.")
-
-    def kernel_arguments(self) -> dict[str, Any]:
-        return {**super().kernel_arguments(), "reduction": self.reduction}
+    dtype = fixed(None)
+    ddof = fixed(0)
 
 
 class TypedReduction(Reductions):
@@ -81,7 +77,7 @@ class Sum(TypedReduction):
         [300, 3]
     """
 
-    reduction = Reduction.SUM
+    reduction = fixed(Reduction.SUM)
 
 
 @op("reductions.mean", kernel="reduce", devices=["cpu", "gpu"])
@@ -103,7 +99,7 @@ class Mean(TypedReduction):
         [150.5, 1.5]
     """
 
-    reduction = Reduction.MEAN
+    reduction = fixed(Reduction.MEAN)
 
 
 @op("reductions.mean_square", kernel="reduce", devices=["cpu", "gpu"])
@@ -124,7 +120,7 @@ class MeanSquare(TypedReduction):
         25.0
     """
 
-    reduction = Reduction.MEAN_SQUARE
+    reduction = fixed(Reduction.MEAN_SQUARE)
 
 
 @op("reductions.rms", kernel="reduce", devices=["cpu", "gpu"])
@@ -145,7 +141,7 @@ class Rms(TypedReduction):
         5.0
     """
 
-    reduction = Reduction.RMS
+    reduction = fixed(Reduction.RMS)
 
 
 @op("reductions.min", kernel="reduce", devices=["cpu", "gpu"])
@@ -167,7 +163,7 @@ class Min(Reductions):
         [1, 2]
     """
 
-    reduction = Reduction.MIN
+    reduction = fixed(Reduction.MIN)
 
 
 @op("reductions.max", kernel="reduce", devices=["cpu", "gpu"])
@@ -189,7 +185,7 @@ class Max(Reductions):
         [200, 101]
     """
 
-    reduction = Reduction.MAX
+    reduction = fixed(Reduction.MAX)
 
 
 @op("reductions.variance", kernel="reduce", devices=["cpu", "gpu"], inputs=2)
@@ -211,7 +207,7 @@ class Variance(Deviation):
         [1.0, 0.0]
     """
 
-    reduction = Reduction.VARIANCE
+    reduction = fixed(Reduction.VARIANCE)
 
 
 @op("reductions.std_dev", kernel="reduce", devices=["cpu", "gpu"], inputs=2)
@@ -233,4 +229,4 @@ class StdDev(Deviation):
         4.4721
     """
 
-    reduction = Reduction.STD_DEV
+    reduction = fixed(Reduction.STD_DEV)

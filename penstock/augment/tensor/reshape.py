@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.op import Op, arg, op
+from penstock.op import Op, arg, fixed, op
 from penstock.types.convert import NUMBERS
 
 
@@ -38,6 +38,7 @@ class ShapeArguments(Op):
         "The output's layout, one letter per axis, or '' for none. Default: the input's if there are as many axes.",
         kind="layout",
     )
+    dtype = fixed(None)
 
 
 @op("reshape", devices=["cpu", "gpu"], inputs=(1, 2))

@@ -74,6 +74,11 @@ PS_FN float divide(float a, float b) { return a / b; }
 #endif
 #endif
 
+// That a struct lies in memory as the host has it, which fills it in (native/cuda/record/layout.h).
+#define PS_LAYOUT(bytes, align, ...)                                    \
+  static_assert(sizeof(__VA_ARGS__) == bytes && alignof(__VA_ARGS__) == align, \
+                "the host and the GPU differ in the layout of " #__VA_ARGS__)
+
 template <class A, class B> struct same { static constexpr bool value = false; };
 template <class A> struct same<A, A> { static constexpr bool value = true; };
 template <class A, class B> inline constexpr bool is_same = same<A, B>::value;

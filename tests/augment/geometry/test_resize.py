@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from penstock import fn, pipeline_def, types
 from penstock.errors import ArgumentError, OperatorError
-from tests.augment.resample_reference import ON_GPU, apply, extents, scenes, split
+from tests.augment.resample_reference import FROM_DALI, ON_GPU, apply, extents, scenes, split
 from tests.cases import Array, Case, case, per_sample, samples
 from tests.runners import ours
 
@@ -28,29 +29,37 @@ def reference(layout: str) -> Callable[..., Any]:
     return resized
 
 
-def resized(layout: str = "HWC", of: Any = np.uint8, channels: int = 3, **arguments: Any) -> Case:
+def same(layout: str = "HWC", of: Any = np.uint8, channels: int = 3, **arguments: Any) -> Case:
     pictures = scenes(layout, of, channels)
     return case("resize", pictures, reference=reference(layout), off_by=1, tolerance=1e-4, on_gpu=ON_GPU, **arguments)
 
 
+resized = partial(same, from_dali=FROM_DALI)
+
+
 # With multiples of 16, no sample lies at the border of a pixel or of a Gaussian's window, where roundings decide.
 CASES = [
-    *[resized(size=(32, 48), interp_type=kind) for kind in FILTERS],
-    *[resized(size=(37, 45), interp_type=kind, antialias=False) for kind in FILTERS],
-    *[resized(size=(144, 176), interp_type=kind, dtype=types.FLOAT) for kind in FILTERS],
+    *[resized(size=(32, 48), interp_type=kind) for kind in FILTERS[1:]],
+    *[resized(size=(37, 45), interp_type=kind, antialias=False) for kind in FILTERS[1:]],
+    *[resized(size=(144, 176), interp_type=kind, dtype=types.FLOAT) for kind in FILTERS[1:]],
+    same(size=(32, 48), interp_type=types.INTERP_NN),
+    same(size=(37, 45), interp_type=types.INTERP_NN, antialias=False),
+    same(size=(144, 176), interp_type=types.INTERP_NN, dtype=types.FLOAT),
     *[resized(size=(43, 161), channels=channels) for channels in (1, 2, 4, 5)],
     *[resized(size=(143, 47), channels=channels) for channels in (1, 3, 4)],
-    *[resized(of=dtype, size=(43, 71)) for dtype in (np.int16, np.uint16, np.float32)],
+    *[same(of=dtype, size=(43, 71)) for dtype in (np.int16, np.uint16)],
+    resized(of=np.float32, size=(43, 71)),
     *[resized(layout, size=(43, 71)) for layout in ("CHW", "FHWC", "FCHW", "CFHW")],
-    *[resized(layout, size=(5, 29, 33)) for layout in ("DHWC", "CDHW", "FDHWC", "FCDHW", "CFDHW")],
+    *[same(layout, size=(5, 29, 33)) for layout in ("DHWC", "CDHW")],
+    *[resized(layout, size=(5, 29, 33)) for layout in ("FDHWC", "FCDHW", "CFDHW")],
     resized("DHWC", size=(19, 29, 33), interp_type=types.INTERP_CUBIC, dtype=types.FLOAT),
     resized("DHWC", resize_z=11),
     resized("DHWC", resize_x=31, resize_y=43),
-    resized("DHWC", np.int16, size=(16, 48, 32), interp_type=types.INTERP_NN),
-    resized(size=(1, 1)),
-    resized(size=(1, 57)),
+    same("DHWC", np.int16, size=(16, 48, 32), interp_type=types.INTERP_NN),
+    same(size=(1, 1)),
+    same(size=(1, 57)),
     resized(size=53),
-    resized(min_filter=types.INTERP_CUBIC, mag_filter=types.INTERP_NN, size=(48, 144)),
+    same(min_filter=types.INTERP_CUBIC, mag_filter=types.INTERP_NN, size=(48, 144)),
     resized(interp_type=types.INTERP_LANCZOS3, mag_filter=types.INTERP_LINEAR, size=(47, 149)),
     resized(size=per_sample([(31.0, 47.0), (67.0, 29.0), (53.0, 151.0)])),
     resized(size=(31, -47)),
@@ -74,12 +83,12 @@ CASES = [
     resized(resize_shorter=41, roi_start=(0.2, 0.9), roi_end=(0.7, 0.1), roi_relative=True),
     resized(resize_longer=41, save_attrs=True, minibatch_size=4, temp_buffer_hint=100),
     resized("FDHWC", size=(5, 29, 33), save_attrs=True),
-    resized(resize_z=31, max_size=17),
-    resized(size=(0, 0), max_size=(17, 400), mode="not_larger"),
-    resized(size=1e-10),
-    resized(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
-    resized(resize_longer=0.03, subpixel_scale=False),
-    resized(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
+    same(resize_z=31, max_size=17),
+    same(size=(0, 0), max_size=(17, 400), mode="not_larger"),
+    same(size=1e-10),
+    same(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
+    same(resize_longer=0.03, subpixel_scale=False),
+    same(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
 ]  # fmt: skip
 
 

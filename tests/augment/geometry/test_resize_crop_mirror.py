@@ -10,8 +10,8 @@ import pytest
 
 from penstock import fn, types
 from penstock.errors import ArgumentError
-from tests.augment.resample_reference import ON_GPU, apply, extents, scenes, split
-from tests.cases import Array, Case, case, per_sample
+from tests.augment.resample_reference import FROM_DALI, ON_GPU, apply, extents, scenes, split
+from tests.cases import SAME, Apart, Array, Case, case, per_sample
 
 
 def reference(layout: str) -> Callable[..., Array]:
@@ -41,6 +41,7 @@ def made(
     of: Any = np.uint8,
     differs: str | None = None,
     op: str = "resize_crop_mirror",
+    from_dali: Apart = FROM_DALI,
     **arguments: Any,
 ) -> Case:
     by_default = {"antialias": op == "resize_crop_mirror"}
@@ -52,6 +53,7 @@ def made(
         tolerance=1e-4,
         differs=differs,
         on_gpu=ON_GPU,
+        from_dali=SAME if differs else from_dali,
         **arguments,
     )
 
@@ -69,11 +71,12 @@ CASES = [
     made(size=(53, 67), crop=(60, 37)),
     made(size=(53, 67), crop=(0, 37)),
     made(size=(-53, 67), crop=(41, 37), mirror=1),
-    made(resize_longer=89.3, crop=(29, 31), roi_start=(5, 7), roi_end=(38, 51.5), interp_type=types.INTERP_CUBIC),
+    made(resize_longer=89.3, crop=(29, 31), roi_start=(5, 7), roi_end=(38, 51.5), interp_type=types.INTERP_CUBIC,
+         from_dali=SAME),
     made(resize_x=71, crop=per_sample([(41.0, 37.0), (20.0, 25.0), (10.0, 11.0)]), antialias=False),
     made(of=np.float32, size=(53, 67), crop=(41, 37), mirror=2, interp_type=types.INTERP_LANCZOS3),
     made("DHWC", size=(5, 53, 67), crop=(3, 41, 37), crop_pos_z=0.2, mirror=5),
-    made("DHWC", size=(5, 53, 67), crop_d=4, crop_h=21, crop_w=22, max_size=60),
+    made("DHWC", size=(5, 53, 67), crop_d=4, crop_h=21, crop_w=22, max_size=60, from_dali=SAME),
     made("CHW", size=(53, 67), crop=(41, 37)),
     made("FHWC", size=(53, 67), crop=(1, 41, 37), crop_pos_z=1.0),
     made(op=OLD, resize_shorter=23, crop=(21, 17), mirror=per_sample([1, 2, 3])),

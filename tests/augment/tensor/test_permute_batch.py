@@ -1,4 +1,4 @@
-"""fn.permute_batch, whatever makes its input and whoever comes after."""
+"""fn.permute_batch, whatever makes its input and whatever reads its output."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "cuda/decode/jpeg/plan.h"
 #include "cuda/driver/kernel.h"
+#include "cuda/record/layout.h"
 #include "cuda/record/recorder.h"
 #include "device/jpeg/coefficients.h"
 #include "device/jpeg/convert.h"
@@ -34,12 +35,16 @@ int64_t memory_at_a_time(Device& device) {
   return std::clamp(int64_t(all / 16), std::min(int64_t(1) << 28, int64_t(all / 4)), int64_t(2) << 30);
 }
 
-std::string source(const char* header, const std::string& function, int blocks = 1) {
-  return std::string("#include \"device/jpeg/") + header + ".h\"\nPS_JPEG_KERNEL(" + function + ", " +
+// `job`: the layout of another one than JpegJob.
+std::string source(const char* header, const std::string& function, int blocks = 1, const std::string& job = "") {
+  return std::string("#include \"device/jpeg/") + header + ".h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(JpegJob) +
+         PS_LAYOUT_OF(JpegPicture) + PS_LAYOUT_OF(JpegPiece) + PS_LAYOUT_OF(JpegState) + PS_LAYOUT_OF(JpegStatus) +
+         PS_LAYOUT_OF(JpegCodes) + PS_LAYOUT_OF(JpegTable) + job + "PS_JPEG_KERNEL(" + function + ", " +
          std::to_string(blocks) + ")\n";
 }
 
-const std::string kTables = source("table", "jpeg_tables"), kCount = source("unstuff", "jpeg_count"),
+const std::string kTables = source("table", "jpeg_tables", 1, PS_LAYOUT_OF(JpegTableJob)),
+                  kCount = source("unstuff", "jpeg_count"),
                   kUnstuff = source("unstuff", "jpeg_unstuff"),
                   kSynchronize = source("synchronize", "jpeg_synchronize", 3),
                   kJoin = source("synchronize", "jpeg_join"),

@@ -17,7 +17,7 @@ namespace ps::gpu {
 
 class CudaJpeg {
  public:
-  // Whether files with this header may be given to start(). Whether they are sound only decoding tells.
+  // Whether files with this header may be given to start(). Whether they are sound only decoding shows.
   static bool takes(const jpeg::Header& header, size_t size);
   // Its kernels begin to be compiled.
   CudaJpeg(Device& device, const DecodeOptions& options);

@@ -6,7 +6,7 @@
 namespace ps::gpu {
 namespace {
 
-// Below, the CPU is quicker than an engine is set up; above, engines give up.
+// Smaller pictures are decoded faster by the CPU; larger ones engines refuse.
 constexpr int kSmallest = 64, kLargest = 16384;
 
 bool known_sampling(const jpeg::Header& h) {

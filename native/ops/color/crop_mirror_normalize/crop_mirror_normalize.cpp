@@ -20,10 +20,11 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
  public:
   explicit CropMirrorNormalize(const Spec& s)
       : window_(s), border_(border_of(s)), mirror_(s.arg<int>("mirror")), mean_(s.arg<float>("mean")),
-        std_(s.arg<float>("std")), scale_(float(s.number("scale", 1))), shift_(float(s.number("shift"))),
-        dtype_(s.dtype("dtype", DType::f32)), output_layout_(s.string("output_layout", "CHW")),
+        std_(s.arg<float>("std")), scale_(float(s.number("scale"))), shift_(float(s.number("shift"))),
+        dtype_(s.dtype("dtype")), output_layout_(s.string("output_layout")),
         pad_output_(s.flag("pad_output")) {
-    if (s.find("fill_values") && border_ == Border::constant) fill_ = s.get("fill_values").numbers;
+    const std::vector<double>& fill = s.get("fill_values").numbers;
+    if (border_ == Border::constant) fill_ = fill;
     fill_bytes_ = truncated(fills(device::kNormalizedChannels), dtype_);
   }
 
@@ -33,7 +34,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     const Layout from = picture_layout(in, true);
     Params& p = c.param<Params>();
     p.layout = from;
-    p.mirror = mirror_.get_or(c, 0) != 0;
+    p.mirror = mirror_.get(c) != 0;
     p.region = window_.region(c, in.shape, from);
     apply_border(border_, in.shape, from, p.region);
     out.dtype = dtype_;
@@ -74,10 +75,12 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     });
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Params& p = c.param<Params>();
-    return p.layout == Layout("HWC") && order_of(c) != Order::other && p.region.inside(c.in(0).shape) &&
-           c.out(0).shape.volume() > 0;
+    if (!(p.layout == Layout("HWC"))) return misfit::no_picture;
+    if (order_of(c) == Order::other) return "output_layout is neither HWC nor CHW";
+    if (!p.region.inside(c.in(0).shape)) return misfit::outside;
+    return c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -88,17 +91,19 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context& c) const override {
+  Misfit stage_misfit(const Context& c) const override {
     const Tensor &in = c.in(0), &out = c.out(0);
     const Layout& from = c.param<Params>().layout;
     const int64_t channels = in.shape[from.find('C')];
-    if (channels == 0 || out.shape[out.layout.find('C')] > device::kNormalizedChannels) return false;
+    if (channels == 0) return misfit::no_pixels;
+    if (out.shape[out.layout.find('C')] > device::kNormalizedChannels) return "there are many channels";
     const auto frames = [](const Layout& l) {        // axes that a stage knows nothing of keep their order
       std::string names(l.view());
       std::erase_if(names, [](char axis) { return axis == 'H' || axis == 'W' || axis == 'C'; });
       return names;
     };
-    return frames(from) == frames(out.layout) && inside_pictures(c.param<Params>().region, in);
+    if (frames(from) != frames(out.layout)) return "other axes than height, width and channels change places";
+    return window_misfit(c.param<Params>().region, in);
   }
 
   Functor stage(const Context&) const override {

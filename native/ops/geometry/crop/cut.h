@@ -13,9 +13,8 @@ namespace ps {
 
 class Cut : public RowOperator, public StageOperator {
  public:
-  explicit Cut(const Spec& s) : border_(border_of(s)), dtype_(s.dtype("dtype", DType::none)) {
-    if (s.find("fill_values")) fill_ = s.get("fill_values").numbers;
-  }
+  explicit Cut(const Spec& s)
+      : border_(border_of(s)), dtype_(s.dtype("dtype")), fill_(s.get("fill_values").numbers) {}
 
   void setup(const Context& c) const final {
     const Tensor& in = c.in(0);
@@ -40,11 +39,13 @@ class Cut : public RowOperator, public StageOperator {
                              fills(out, block, channels, channels < gather.ndim()), out.as<uint8_t>()});
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& input = c.in(0).shape;
     const Region& r = c.param<Region>();
-    const int channels = input.ndim - 1;
-    return input.ndim == 3 && r.inside(input) && r.shape[channels] == input[channels] && r.shape.volume() > 0;
+    if (input.ndim != 3) return misfit::no_picture;
+    if (!r.inside(input)) return misfit::outside;
+    if (r.shape[2] != input[2]) return "the last axis is cut";
+    return r.shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -55,7 +56,7 @@ class Cut : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context& c) const override { return inside_pictures(c.param<Region>(), c.in(0)); }
+  Misfit stage_misfit(const Context& c) const override { return window_misfit(c.param<Region>(), c.in(0)); }
   Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
   bool one_to_one() const override { return true; }
   void fill_stage(const Context& c, void* functor) const override {
@@ -142,7 +143,7 @@ class Cut : public RowOperator, public StageOperator {
 
   Border border_;
   DType dtype_;
-  std::vector<double> fill_{0.0};
+  std::vector<double> fill_;
 };
 
 }  // namespace ps

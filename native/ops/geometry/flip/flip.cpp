@@ -21,9 +21,9 @@ class Flip : public RowOperator, public StageOperator {
     out.shape = in.shape;
     out.layout = picture_layout(in, false);
     Axes& flip = c.param<Axes>();
-    flip.width = horizontal_.get_or(c, 1) != 0;
-    flip.height = vertical_.get_or(c, 0) != 0;
-    flip.depth = depthwise_.get_or(c, 0) != 0;
+    flip.width = horizontal_.get(c) != 0;
+    flip.height = vertical_.get(c) != 0;
+    flip.depth = depthwise_.get(c) != 0;
   }
 
   void run(const Context& c) const override {
@@ -34,9 +34,10 @@ class Flip : public RowOperator, public StageOperator {
     gather.run(from, MoveBlocks{gather.take_block(size_of(in.dtype)), out.as<uint8_t>()});
   }
 
-  bool fits_rows(const Context& c) const override {
-    const Shape& shape = c.in(0).shape;
-    return c.out(0).layout == Layout("HWC") && !c.param<Axes>().height && shape.volume() > 0;
+  Misfit rows_misfit(const Context& c) const override {
+    if (!(c.out(0).layout == Layout("HWC"))) return misfit::no_picture;
+    if (c.param<Axes>().height) return "rows change their order";
+    return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -45,8 +46,9 @@ class Flip : public RowOperator, public StageOperator {
     return &stage;
   }
 
-  bool fits_stage(const Context& c) const override {
-    return !c.param<Axes>().depth && inside_pictures(Region::whole(c.in(0).shape), c.in(0));
+  Misfit stage_misfit(const Context& c) const override {
+    if (c.param<Axes>().depth) return "volumes are turned front to back";
+    return window_misfit(Region::whole(c.in(0).shape), c.in(0));
   }
   Functor stage(const Context& c) const override { return window_stage(c.out(0).dtype); }
   bool one_to_one() const override { return true; }

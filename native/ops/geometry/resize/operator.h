@@ -41,9 +41,8 @@ inline SpaceAxes space_axes(const Tensor& t) {
 class ResampleOperator : public RowOperator, public StageOperator {
  public:
   explicit ResampleOperator(const Spec& s)
-      : dtype_(s.dtype("dtype", DType::none)), antialias_(s.flag("antialias", true)),
-        minifying_(s.arg<int>(s.find("min_filter") ? "min_filter" : "interp_type")),
-        magnifying_(s.arg<int>(s.find("mag_filter") ? "mag_filter" : "interp_type")) {}
+      : dtype_(s.dtype("dtype")), antialias_(s.flag("antialias")),
+        minifying_(filter(s, "min_filter")), magnifying_(filter(s, "mag_filter")) {}
 
   size_t params_size() const override { return sizeof(Params); }
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
@@ -70,10 +69,11 @@ class ResampleOperator : public RowOperator, public StageOperator {
     if (space.count == 2) p.fields = fields(c);
   }
 
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Params& p = c.param<Params>();
-    const bool pictures = p.space.first == 0 && p.space.count == 2 && c.in(0).shape.ndim == 3;
-    return pictures && !p.axes[0].flipped() && c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0;
+    if (p.space.first != 0 || p.space.count != 2 || c.in(0).shape.ndim != 3) return misfit::no_picture;
+    if (p.axes[0].flipped()) return "rows change their order";
+    return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -101,8 +101,8 @@ class ResampleOperator : public RowOperator, public StageOperator {
     }
   }
 
-  bool fits_stage(const Context& c) const override {
-    return c.param<Params>().space.count == 2;
+  Misfit stage_misfit(const Context& c) const override {
+    return c.param<Params>().space.count == 2 ? fits : "the input is a volume";
   }
 
   Functor stage(const Context& c) const override {
@@ -209,6 +209,12 @@ class ResampleOperator : public RowOperator, public StageOperator {
                            c.in(0).dtype == DType::u8 && c.out(0).dtype == DType::u8);
   }
 
+  // That for one direction, or where it is not given, that for both.
+  static Arg<int> filter(const Spec& s, const char* name) {
+    const Arg<int> both = s.arg<int>("interp_type"), own = s.arg<int>(name);
+    return own.given() ? own : both;
+  }
+
   ResampleAxis axis(const Context& c, ResampleRegion r) const {
     // A region without extent still shows the pixel that it lies in.
     constexpr double kLeast = 1e-3;
@@ -217,7 +223,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
       r.lo = centre - half, r.hi = centre + half;
     }
     const Arg<int>& filter = std::abs(r.hi - r.lo) > double(r.out) ? minifying_ : magnifying_;
-    const int number = filter.get_or(c, int(Interp::linear));
+    const int number = filter.get(c);
     if (number < 0 || number > int(Interp::gaussian))
       fail(ErrorKind::argument, "there is no interpolation with the number " + std::to_string(number));
     ResampleAxis a{r.in, r.out, float(r.lo), float(r.hi), Interp(number), antialias_};

@@ -14,7 +14,7 @@ class ResizeCropMirror : public ResampleOperator {
     Shape resized = c.in(0).shape;
     for (int i = 0; i < space.count; i++) resized[space.first + i] = regions[i].out;
     const Region window = crop_.region(c, resized, space.layout);
-    const int mirror = mirror_.get_or(c, 0);
+    const int mirror = mirror_.get(c);
     for (int i = 0; i < space.count; i++) {
       ResampleRegion& r = regions[i];
       if (r.out == 0) continue;

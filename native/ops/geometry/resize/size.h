@@ -21,9 +21,9 @@ class ResampleSize {
   explicit ResampleSize(const Spec& s)
       : size_(s.arg<float>("size")), shorter_(s.arg<float>("resize_shorter")), longer_(s.arg<float>("resize_longer")),
         max_size_(s.arg<float>("max_size")), roi_start_(s.arg<float>("roi_start")), roi_end_(s.arg<float>("roi_end")),
-        roi_relative_(s.flag("roi_relative")), subpixel_(s.flag("subpixel_scale", true)) {
+        roi_relative_(s.flag("roi_relative")), subpixel_(s.flag("subpixel_scale")) {
     for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(kEach[i]);
-    const std::string mode = s.string("mode", "default");
+    const std::string mode = s.string("mode");
     if (shorter_.given() || mode == "not_smaller") mode_ = Mode::not_smaller;
     else if (longer_.given() || mode == "not_larger") mode_ = Mode::not_larger;
     else if (mode == "stretch") mode_ = Mode::stretch;
@@ -64,7 +64,7 @@ class ResampleSize {
     if (size_.given()) list(c, size_, "size", n, size);
     else if (shorter_.given()) std::fill_n(size, n, shorter_.get(c));
     else if (longer_.given()) std::fill_n(size, n, longer_.get(c));
-    else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get_or(c, 0);
+    else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get(c);
     for (int i = 0; i < n; i++) {
       if (std::abs(size[i]) < 0x1p31f) continue;
       const char* name = size_.given()      ? "size"

@@ -39,10 +39,10 @@ struct WarpSpace {
 class WarpOperator : public RowOperator, public StageOperator {
  public:
   explicit WarpOperator(const Spec& s)
-      : dtype_(s.dtype("dtype", DType::none)), size_(s.arg<float>("size")) {
-    warp_.nearest = s.integer("interp_type", 1) == 0;
+      : dtype_(s.dtype("dtype")), size_(s.arg<float>("size")) {
+    warp_.nearest = s.integer("interp_type") == 0;
     warp_.clamp = !s.find("fill_value");
-    warp_.fill = s.number("fill_value");
+    warp_.fill = warp_.clamp ? 0 : s.number("fill_value");
   }
 
   std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
@@ -65,8 +65,9 @@ class WarpOperator : public RowOperator, public StageOperator {
     check(c, space);
   }
 
-  bool fits_rows(const Context& c) const override {
-    return c.in(0).shape.ndim == 3 && c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0;
+  Misfit rows_misfit(const Context& c) const override {
+    if (c.in(0).shape.ndim != 3) return misfit::no_picture;
+    return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -82,8 +83,9 @@ class WarpOperator : public RowOperator, public StageOperator {
     else run_frames(c, space, c.st<Worker>().volumes);
   }
 
-  bool fits_stage(const Context& c) const override {
-    return WarpSpace(c.in(0)).count == 2 && !by_frame(c);
+  Misfit stage_misfit(const Context& c) const override {
+    if (WarpSpace(c.in(0)).count != 2) return "the input is a volume";
+    return by_frame(c) ? "each frame has a matrix of its own" : fits;
   }
   Functor stage(const Context& c) const override {
     using Stage = device::WarpFields<2>;

@@ -7,7 +7,7 @@ class WarpAffine : public WarpOperator {
  public:
   static constexpr Count kInputs{1, 2};
   explicit WarpAffine(const Spec& s)
-      : WarpOperator(s), matrix_(s, "matrix"), as_input_(s.num_inputs > 1), inverse_(s.flag("inverse_map", true)) {}
+      : WarpOperator(s), matrix_(s, "matrix"), as_input_(s.num_inputs > 1), inverse_(s.flag("inverse_map")) {}
 
  protected:
   void find_size(const Context&, const WarpSpace&, Shape&) const override {}

@@ -114,15 +114,18 @@ class Arithmetic : public RowOperator, public StageOperator {
   }
 
   // A picture, with numbers or one number per channel.
-  bool fits_rows(const Context& c) const override {
+  Misfit rows_misfit(const Context& c) const override {
     const Shape& shape = c.in(0).shape;
-    if ((shape.ndim != 2 && shape.ndim != 3) || !shape.volume() || !(c.out(0).shape == shape)) return false;
+    if (shape.ndim != 2 && shape.ndim != 3) return misfit::no_picture;
+    if (!shape.volume()) return misfit::no_pixels;
+    if (!(c.out(0).shape == shape)) return misfit::broadcast;
     for (int i = 1; i < c.num_inputs; i++) {
       const int64_t period = arithmetic::Operand::period(c.in(i).shape, shape);
-      if (period != 1 && (shape.ndim != 3 || period != shape[2])) return false;
+      if (period != 1 && (shape.ndim != 3 || period != shape[2]))
+        return "an operand is neither one number nor one for each channel";
     }
     // Zeros are found while dividing, and blamed on this operator only if it runs alone.
-    return !evaluation(c).integer_division;
+    return evaluation(c).integer_division ? "integers are divided" : fits;
   }
 
   RowStage* begin(const Context& c) const override {
@@ -143,7 +146,7 @@ class Arithmetic : public RowOperator, public StageOperator {
   }
 
   // A picture, with numbers, one number per channel, or what is in the GPU's memory.
-  bool fits_stage(const Context& c) const override { return gpu::fits_elementwise_stage(c, call(c), picture()); }
+  Misfit stage_misfit(const Context& c) const override { return gpu::elementwise_misfit(c, call(c), picture()); }
   Functor stage(const Context& c) const override { return gpu::elementwise_stage(c, call(c), picture()); }
   bool one_to_one() const override { return true; }
   void fill_stage(const Context& c, void* functor) const override {

@@ -100,7 +100,8 @@ inline void record_normalize(Recorder& r, const std::vector<NormalizeSample>& sa
     if (!batch) there += s.shape.outputs;
   }
   const std::string header = "device/tensor/normalize.h";
-  r.elements({"ps::device::MakeNormalizeTerms", header, sizeof(device::MakeNormalizeTerms), 8},
+  r.elements({"ps::device::MakeNormalizeTerms", header, sizeof(device::MakeNormalizeTerms),
+              alignof(device::MakeNormalizeTerms)},
              [&](const Context& c, void* functor) {
                const auto i = size_t(c.index);
                const ReducedShape& shape = samples[i].shape;

@@ -12,9 +12,9 @@ namespace ps {
 class Normalize : public Operator, public GpuOperator {
  public:
   explicit Normalize(const Spec& s)
-      : axes_(s), batch_(s.flag("batch")), on_gpu_(s.find("device") != nullptr), dtype_(s.dtype("dtype", DType::f32)),
+      : axes_(s), batch_(s.flag("batch")), on_gpu_(s.device == "gpu"), dtype_(s.dtype("dtype")),
         mean_(s, "mean"), stddev_(s, "stddev"),
-        how_{s.number("scale", 1), s.number("shift"), s.number("epsilon"), s.integer("ddof")} {}
+        how_{s.number("scale"), s.number("shift"), s.number("epsilon"), s.integer("ddof")} {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

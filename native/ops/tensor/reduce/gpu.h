@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 #include "device/tensor/reduce.h"
 #include "ops/tensor/reduce/axes.h"
@@ -134,8 +135,9 @@ class Reducing {
       if (needed > INT32_MAX) fail(ErrorKind::unsupported, "a sample needs more blocks than a GPU launches at a time");
       blocks[i] = int(needed);
     }
-    r_.launch("#include \"device/tensor/reduce.h\"\nPS_REDUCE_KERNEL(" + types + ")\n", blocks, bytes, stride,
-              device::kReduceThreads, int(device::kReduceThreads * bytes_));
+    r_.launch("#include \"device/tensor/reduce.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(ReduceJob) +
+                  "PS_REDUCE_KERNEL(" + types + ")\n",
+              blocks, bytes, stride, device::kReduceThreads, int(device::kReduceThreads * bytes_));
   }
 
   Recorder& r_;

@@ -11,7 +11,7 @@ class Reduce : public Operator, public GpuOperator {
   static constexpr Count kInputs{1, 2};
   explicit Reduce(const Spec& s)
       : reduction_(device::Reduction(s.integer("reduction"))), axes_(s), keep_dims_(s.flag("keep_dims")),
-        dtype_(s.dtype("dtype", DType::none)), ddof_(s.integer("ddof")) {}
+        dtype_(s.dtype("dtype")), ddof_(s.integer("ddof")) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);

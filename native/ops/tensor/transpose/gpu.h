@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 #include "device/tensor/transpose.h"
 #include "ops/tensor/transpose/permutation.h"
@@ -72,8 +73,8 @@ inline bool record_tiles(gpu::Recorder& r, const std::vector<Permutation>& permu
     std::memcpy(jobs.data() + stride * i, &*job, sizeof *job);
   }
   if (element)
-    r.launch("#include \"device/tensor/transpose.h\"\nPS_TRANSPOSE_KERNEL(" +
-                 transposed_type(r[0].in(0).dtype, element) + ")\n",
+    r.launch("#include \"device/tensor/transpose.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(TransposeJob) +
+                 "PS_TRANSPOSE_KERNEL(" + transposed_type(r[0].in(0).dtype, element) + ")\n",
              blocks, jobs, stride, device::kTransposeThreads, int(shared));
   return true;
 }

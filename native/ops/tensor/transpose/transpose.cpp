@@ -84,7 +84,7 @@ template <class T> class Transposer {
 class Transpose : public Operator, public GpuOperator {
  public:
   explicit Transpose(const Spec& s)
-      : perm_(s.arg<int64_t>("perm")), transpose_layout_(s.flag("transpose_layout", true)),
+      : perm_(s.arg<int64_t>("perm")), transpose_layout_(s.flag("transpose_layout")),
         layout_given_(s.find("output_layout") != nullptr), layout_(s.string("output_layout")) {}
 
   void setup(const Context& c) const override {
