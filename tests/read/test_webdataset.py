@@ -327,6 +327,19 @@ def test_pictures_are_named_by_archive_and_member(tmp_path: Path, photographs: P
     assert ":1.jpg" in str(caught.value)
 
 
+def test_pictures_are_decoded_on_a_gpu(tmp_path: Path, photographs: Path, software_gpu: dict[str, str]) -> None:
+    pictures = [path.read_bytes() for path in sorted(photographs.glob("*/*.jpg"))[:4]]
+    (tmp_path / "a.tar").write_bytes(tar([(f"{i}.jpg", data) for i, data in enumerate(pictures)]))
+
+    def define(device: str) -> Any:
+        return fn.decoders.image(reader("readers.webdataset", _one(str(tmp_path), ext="jpg"))[0], device=device)
+
+    (wanted,) = made(lambda: define("cpu"), batch_size=4).run()
+    (found,) = made(lambda: define("mixed"), batch_size=4, device_id=0).run()
+    assert found.as_cpu().source_info() == wanted.source_info()
+    assert found.shape() == wanted.shape()
+
+
 def test_archives_stay_open_while_they_are_read(tmp_path: Path) -> None:
     """Not once per sample; as many at a time as are read from, and no more than a few that are not."""
     names = []
