@@ -154,12 +154,12 @@ PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sourc
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
 
-/* A file in memory, which readers find by this name, "memory://...". Its bytes are copied; null: there is none any more. */
+/* A file in memory, which readers find by this name, "memory://...". Its bytes are copied; null: it goes. */
 PS_API int ps_memory_file(const char* name, const void* data, int64_t bytes);
 
-/* The files of a tar archive of WebDataset's, in order: by its own headers, or by an index that wds2idx has made of it (then
- * `path` is the index's). Which sample each is of, from 0, and which extension it has, by number; names and extensions each
- * end with a zero. All lives as long as the archive. Null: it failed. */
+/* The files of a tar archive of WebDataset's, in order: by its own headers, or by an index that wds2idx has made of it
+ * (then `path` is the index's). Which sample each is of, from 0, and which extension it has, by number; names and
+ * extensions each end with a zero. All lives as long as the archive. Null: it failed. */
 typedef struct {
   int64_t files, samples;
   const int64_t* offsets;

@@ -9,8 +9,8 @@
 
 namespace ps {
 
-// The files of an archive in order, as columns. A file whose name differs up to the first dot of its last part from that
-// of the file before it begins another sample; what follows that dot is its extension.
+// The files of an archive in order, as columns. A file whose name differs from that of the file before, up to the first
+// dot of its last part, begins another sample; what follows that dot is its extension.
 class Members {
  public:
   void add(std::string_view name, int64_t offset, int64_t bytes);   // hidden files are left out

@@ -51,7 +51,7 @@ const Storage& storage_of(std::string_view name) {
 
 void refuse_file(const char* name, const char* what, int error) {
   const std::string text = std::string("the file ") + name + " " + what;
-  const bool shortage = error == EMFILE || error == ENFILE || error == ENOMEM;       // another file would fare no better
+  const bool shortage = error == EMFILE || error == ENFILE || error == ENOMEM;   // another file would fare no better
   fail(shortage ? ErrorKind::system : ErrorKind::read, error ? text + ": " + std::strerror(error) : text);
 }
 

@@ -1,5 +1,5 @@
-// Where the bytes of a data set lie: local files, or another storage that registers itself under the scheme of its names,
-// such as "s3" for "s3://bucket/name". Readers know nothing else of either.
+// Where the bytes of a data set lie: local files, or another storage that registers itself under the scheme of its
+// names, such as "s3" for "s3://bucket/name". Readers know nothing else of either.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The headers of tar archives: POSIX.1-1988 (ustar), POSIX.1-2001 (pax), GNU's, and those of Unix V7.
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -72,8 +73,9 @@ void take_records(std::string_view records, Said& said) {
     const std::string_view value = records.substr(equals + 1, length - equals - 2);
     if (key == "path") said.name = value;
     if (key == "size") {
-      said.size = 0;
-      for (char c : value) said.size = std::min<int64_t>(*said.size * 10 + (c - '0'), INT64_MAX / 16);
+      int64_t bytes = 0;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+      if (error == std::errc() && bytes >= 0 && bytes < INT64_MAX / 4) said.size = bytes;
     }
     said.sparse |= key.starts_with("GNU.sparse.");
     records.remove_prefix(length);
@@ -108,12 +110,13 @@ class Tar {
         case 'K': continue;                        // of a link
         default: break;
       }
-      if (const auto other = said.size ? said.size : always.size) at = data + whole(*other);
+      const int64_t bytes = said.size ? *said.size : always.size ? *always.size : *size;
+      at = data + whole(bytes);
       const std::string name = said.name ? *said.name : always.name ? *always.name : name_of(h);
       const bool is_file = h.type == '0' || h.type == 0 || h.type == '7';
       if (is_file && !said.sparse && !name.empty() && name.back() != '/') {
         const size_t begin = name.find_first_not_of('/');
-        found.add(std::string_view(name).substr(begin), data, said.size ? *said.size : always.size ? *always.size : *size);
+        found.add(std::string_view(name).substr(begin), data, bytes);
       }
       said = {};
     }
@@ -157,8 +160,8 @@ class Tar {
   }
 
   [[noreturn]] void refuse(int64_t at) const {
-    fail(ErrorKind::read, std::string("the file ") + file_->name() + " is no tar archive, or a broken one: there is no " +
-         "header at byte " + std::to_string(at) + ". (Compressed archives are not read: their files lie nowhere in them.)");
+    fail(ErrorKind::read, std::string("the file ") + file_->name() + " is no tar archive, or a broken one: there is no "
+         "header at byte " + std::to_string(at) + ". (Compressed archives are not read: no file lies in them as it is.)");
   }
 
   std::unique_ptr<StoredFile> file_;

@@ -1,5 +1,5 @@
-// Indexes that wds2idx makes of WebDataset's archives. A line "v1.2 SAMPLES", then one for each sample: EXTENSION OFFSET
-// BYTES NAME of each of its files, with spaces between; v1.1 has no names.
+// Indexes that wds2idx makes of WebDataset's archives. A line "v1.2 SAMPLES", then one for each sample: EXTENSION
+// OFFSET BYTES NAME of each of its files, with spaces between; v1.1 has no names.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -41,7 +41,8 @@ class Index {
         if (!good || (version == "v1.2" && name.empty()))
           refuse(version == "v1.2" ? "expected EXTENSION OFFSET BYTES NAME of each file"
                                    : "expected EXTENSION OFFSET BYTES of each file");
-        if (offset % kBlock) refuse("the offset " + std::to_string(offset) + " is no multiple of 512, so no file begins there");
+        if (offset % kBlock)
+          refuse("the offset " + std::to_string(offset) + " is no multiple of 512, so no file begins there");
         found.add(extension, name, offset, bytes);
       }
     }

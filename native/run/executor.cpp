@@ -100,6 +100,8 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
       fail(ErrorKind::argument, "an iteration of " + std::to_string(size) + " samples was given " +
                                     std::to_string(given->samples.size()));
     b->values[size_t(v)] = given->samples;
+    for (Tensor& t : b->values[size_t(v)])         // what is made of them may outlive them
+      if (t.source) t.source = b->texts.keep(t.source);
     b->value_memory[size_t(v)] = given->memory;
     if (given->lease) b->device = given->lease->device();
   }

@@ -30,6 +30,14 @@ void place(std::vector<Tensor>& samples, uint8_t* at) {
   }
 }
 
+std::shared_ptr<Fed> fed_of(std::vector<Tensor> samples) {
+  auto fed = std::make_shared<Fed>();
+  fed->samples = std::move(samples);
+  for (Tensor& t : fed->samples)
+    if (t.source) t.source = fed->sources.keep(t.source);
+  return fed;
+}
+
 gpu::CUdeviceptr address(const void* p) { return reinterpret_cast<gpu::CUdeviceptr>(p); }
 
 // The block's contents are there, and it is free for others, when the stream has got this far.
@@ -42,19 +50,14 @@ gpu::LeaseRef written(gpu::DeviceRef device, const BufferRef& block, gpu::CUstre
 }  // namespace
 
 FedRef feed_copy(Pool& pool, std::vector<Tensor> samples) {
-  auto fed = std::make_shared<Fed>();
-  fed->memory = pool.take(total_bytes(samples));
-  pack(samples, fed->memory->data());
-  place(samples, fed->memory->data());
-  fed->samples = std::move(samples);
+  const auto fed = fed_of(std::move(samples));
+  fed->memory = pool.take(total_bytes(fed->samples));
+  pack(fed->samples, fed->memory->data());
+  place(fed->samples, fed->memory->data());
   return fed;
 }
 
-FedRef feed_in_place(std::vector<Tensor> samples) {
-  auto fed = std::make_shared<Fed>();
-  fed->samples = std::move(samples);
-  return fed;
-}
+FedRef feed_in_place(std::vector<Tensor> samples) { return fed_of(std::move(samples)); }
 
 FedRef feed_integers(const int64_t* values, int n) {
   auto fed = std::make_shared<Fed>();
@@ -72,18 +75,17 @@ FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool
                    bool wait) {
   const gpu::DeviceRef device = lease->device();
   gpu::Current current(*device);
-  auto fed = std::make_shared<Fed>();
+  const auto fed = fed_of(std::move(samples));
   if (!copy) {
     const auto now = std::make_shared<gpu::Event>(device, stream);
     fed->lease = std::make_shared<gpu::Lease>(std::vector<gpu::LeaseRef>{
         lease, std::make_shared<gpu::Lease>(device, std::vector<BufferRef>{}, now)});
-    fed->samples = std::move(samples);
     return fed;
   }
-  fed->memory = device->memory()->take(total_bytes(samples), stream);
+  fed->memory = device->memory()->take(total_bytes(fed->samples), stream);
   lease->order(stream);
   uint8_t* to = fed->memory->data();
-  for (const Tensor& t : samples) {
+  for (const Tensor& t : fed->samples) {
     if (t.bytes())
       gpu::check(gpu::driver().cuMemcpyDtoDAsync_v2(address(to), address(t.data), t.bytes(), stream),
                  "cuMemcpyDtoDAsync");
@@ -93,13 +95,12 @@ FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool
   const auto done = std::make_shared<gpu::Event>(device, stream);
   lease->used(done);
   if (wait) done->wait();
-  place(samples, fed->memory->data());
-  fed->samples = std::move(samples);
+  place(fed->samples, fed->memory->data());
   return fed;
 }
 
 FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gpu::CUstream stream) {
-  auto fed = std::make_shared<Fed>();
+  const auto fed = fed_of(samples);
   gpu::Current current(*device);
   const size_t bytes = total_bytes(samples);
   fed->memory = device->memory()->take(bytes, stream);
@@ -111,7 +112,6 @@ FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gp
     pinned->add_fence(std::make_shared<gpu::Event>(device, stream));
   }
   fed->lease = written(device, fed->memory, stream);
-  fed->samples = samples;
   place(fed->samples, fed->memory->data());
   return fed;
 }

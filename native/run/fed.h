@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "core/texts.h"
 #include "cuda/memory/lease.h"
 
 namespace ps {
@@ -14,6 +15,7 @@ struct Fed {
   BufferRef memory;      // of a copy: the one block that the samples lie in
   gpu::LeaseRef lease;   // of device memory
   std::vector<int64_t> integers;
+  Texts sources;         // that the samples name: who gave them may let go of his
 };
 using FedRef = std::shared_ptr<const Fed>;
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.processes import faulty, finish, runs, script
+from tests.read.tars import tar
 from tests.small import ten_files
 
 PIPELINE = """
@@ -352,3 +353,36 @@ def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
             )
         )
         assert f"the file {path} cannot be read: it is a device or a pipe" in out
+
+
+def test_an_archive_that_fails_costs_one_batch(tmp_path: Path) -> None:
+    """Archives stay open between samples; one that failed is opened again."""
+    archive = tmp_path / "a.tar"
+    archive.write_bytes(tar([(f"{i}.txt", bytes([i]) * (i + 1)) for i in range(10)]))
+    for kind in ("read fails", "open fails"):
+        runs(
+            faulty(
+                f"""
+                import errno, sys
+                from penstock import errors, fn
+                from tests.faults import steering
+                from tests.small import made
+
+                pipe = made(lambda: fn.readers.webdataset(paths=sys.argv[1], ext="txt"), batch_size=2)
+                pipe.build()
+                steering.harm("a.tar", {kind!r}, errno.EIO, times=1)
+                outcomes = []
+                for n in range(20):
+                    try:
+                        outcomes.append([pair.tolist() for pair in map(pipe.run()[0].at, range(2))])
+                    except errors.ReadError as failure:
+                        assert failure.file.startswith(sys.argv[1] + ":"), failure.file
+                        assert "Input/output error" in str(failure), failure
+                        outcomes.append(None)
+                assert outcomes.count(None) == 1, outcomes
+                for n, got in enumerate(outcomes):
+                    assert got in (None, [[i % 10] * (i % 10 + 1) for i in (2 * n, 2 * n + 1)]), (n, got)
+                """,
+                str(archive),
+            )
+        )

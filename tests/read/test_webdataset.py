@@ -13,7 +13,8 @@ import pytest
 
 from penstock import Pipeline, fn, types
 from penstock.errors import ArgumentError, PenstockError, ReadError
-from tests.read.data_sets import DataSet, case, keys, read, reader, rows
+from penstock.read.archive import read_archives
+from tests.read.data_sets import DataSet, case, keys, read, reader, remember, rows
 from tests.read.tars import cut, index, special, tar
 from tests.small import made
 
@@ -326,6 +327,19 @@ def test_pictures_are_named_by_archive_and_member(tmp_path: Path, photographs: P
     assert ":1.jpg" in str(caught.value)
 
 
+def test_pictures_are_decoded_on_a_gpu(tmp_path: Path, photographs: Path, software_gpu: dict[str, str]) -> None:
+    pictures = [path.read_bytes() for path in sorted(photographs.glob("*/*.jpg"))[:4]]
+    (tmp_path / "a.tar").write_bytes(tar([(f"{i}.jpg", data) for i, data in enumerate(pictures)]))
+
+    def define(device: str) -> Any:
+        return fn.decoders.image(reader("readers.webdataset", _one(str(tmp_path), ext="jpg"))[0], device=device)
+
+    (wanted,) = made(lambda: define("cpu"), batch_size=4).run()
+    (found,) = made(lambda: define("mixed"), batch_size=4, device_id=0).run()
+    assert found.as_cpu().source_info() == wanted.source_info()
+    assert found.shape() == wanted.shape()
+
+
 def test_archives_stay_open_while_they_are_read(tmp_path: Path) -> None:
     """Not once per sample; as many at a time as are read from, and no more than a few that are not."""
     names = []
@@ -384,3 +398,28 @@ def test_archives_and_samples_may_both_be_shuffled(tmp_path: Path) -> None:
         assert len({int(t) // 10 for (t,) in first}) == 2  # whole archives
         assert first != sorted(first, key=lambda t: int(t[0]))
     assert len({tuple(sorted(first)) for first, _ in shards}) > 1
+
+
+def test_broken_archives_and_indexes_do_no_harm(random: np.random.Generator) -> None:
+    """Whatever bytes there are: files within the archive, or an error."""
+    name, tried, refused = "memory://fuzz/a", 0, 0
+    archives = [tar(_odd(form), form) for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)]
+    for data, is_index in [*((a, False) for a in archives), (index(WHOLE), True)]:
+        for _ in range(400):
+            broken = bytearray(data)
+            for _ in range(random.integers(1, 4)):
+                broken[random.integers(len(broken))] = random.choice([*range(256), *b"0123456789 \n"])
+            remember(name, bytes(broken[: random.integers(len(broken))] if random.random() < 0.2 else broken))
+            tried += 1
+            try:
+                (members,) = read_archives([name], [name] if is_index else None)
+            except ReadError:
+                refused += 1
+                continue
+            assert (members.offsets >= 0).all()
+            assert (members.lengths >= 0).all()
+            assert len(members.names.split(b"\0")) == len(members.offsets) + 1
+            assert (np.diff(members.sample) >= 0).all()
+            assert members.sample.max(initial=-1) < members.samples
+    remember(name, None)
+    assert 0 < refused < tried

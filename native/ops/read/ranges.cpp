@@ -55,7 +55,8 @@ struct Column {
   Table values, starts;
   size_t row_bytes = 0;
 
-  Column(const Spec& s, int number) : values(s.table(name(number))), starts(s.table(name(number) + "_starts", DType::i64)) {
+  Column(const Spec& s, int number)
+      : values(s.table(name(number))), starts(s.table(name(number) + "_starts", DType::i64)) {
     check_table(values.shape().ndim > 0, "a column has no axis");
     row_bytes = size_of(values.dtype());
     for (int i = 1; i < values.shape().ndim; i++) row_bytes *= size_t(values.shape()[i]);
@@ -142,7 +143,8 @@ class ReadRanges : public Operator {
         if (size_t(total) > most_) refuse_size(range, total, last - first);
       }
       if (total % int64_t(size_of(types_[k])))
-        fail(ErrorKind::read, std::to_string(total) + " bytes are no whole number of elements of " + name_of(types_[k]));
+        fail(ErrorKind::read,
+             std::to_string(total) + " bytes are no whole number of elements of " + name_of(types_[k]));
       c.out(at).dtype = types_[k];
       c.out(at).shape = {total / int64_t(size_of(types_[k]))};
       c.out(at).layout = {};
@@ -201,7 +203,8 @@ class ReadRanges : public Operator {
 
   void check_ranges() const {
     const int64_t n = ranges();
-    for (const Table* table : {&offsets_, &lengths_}) check_table(!*table || table->rows() == n, "ranges are incomplete");
+    for (const Table* table : {&offsets_, &lengths_})
+      check_table(!*table || table->rows() == n, "ranges are incomplete");
     check_table(members_.size() == 0 || members_.size() == n, "some ranges have names, others have none");
     for (int64_t i = 0; containers_ && i < n; i++)
       check_table(container(i) >= 0 && container(i) < names_.size(), "a range is of no file");
@@ -239,14 +242,14 @@ class ReadRanges : public Operator {
     if (keeps_open_) idle_.give_back(std::move(one));
   }
 
-  // Its bytes; those of a range without a length are all that follow.
+  // Its bytes; those of a range without a length are all that follow. The file is open from then on.
   int64_t size(Reading& r, int64_t range) const {
     const StoredFile& file = *opened(r, range).file;
     const int64_t begin = offset(range), left = file.bytes() - begin;
     const int64_t length = lengths_ ? lengths_.as<int64_t>()[range] : -1;
     if (left < 0 || length > left) {
-      const std::string bytes = length < 0 ? "what follows byte " + std::to_string(begin)
-                                           : std::to_string(length) + " bytes from byte " + std::to_string(begin) + " on";
+      const std::string from = "byte " + std::to_string(begin);
+      const std::string bytes = length < 0 ? "what follows " + from : std::to_string(length) + " bytes from " + from + " on";
       fail(ErrorKind::read, std::string("the file ") + file.name() + " has " + std::to_string(file.bytes()) +
            " bytes, but its index says that a sample has " + bytes);
     }
