@@ -51,7 +51,8 @@ class Samples:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.arrays[0].dtype
+        dtype: np.dtype[Any] = self.arrays[0].dtype
+        return dtype
 
     def node(self, folder: Path) -> DataNode:
         """These samples in a pipeline, in order and over again: raw files of their bytes and of their shapes."""

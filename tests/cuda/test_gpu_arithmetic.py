@@ -188,7 +188,7 @@ def test_numbers_arrays_and_gpu_operands_join_the_kernel_of_a_picture(tmp_path: 
         sums = images.arrays[i][:, ::-1].astype(np.float32) * weight.arrays[i] + masks.arrays[i].astype(np.float32)
         rounded = np.floor(np.clip(sums - np.float32([1, 2, 3]), 0, 255) + np.float32(0.5))
         assert_bits(np.array(a), rounded.astype(np.uint8))
-    assert [kernel.count("device::ElementwiseStage<") for kernel in pipe._built().executor.kernels()] == [4]
+    assert [kernel.count("    ps::device::ElementwiseStage<") for kernel in pipe._built().executor.kernels()] == [4]
 
 
 def test_what_was_computed_on_the_cpu_after_the_gpu_is_an_operand_beside_it() -> None:
