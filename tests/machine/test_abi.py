@@ -111,6 +111,11 @@ def test_keys_of_tables(plan: Any) -> None:
         (lambda p: native.quick().ps_plan_outputs(p, native.ints([3]), 1), "no value 3"),
         (lambda p: native.quick().ps_plan_constant(p, c.byref(native.Tensor(ndim=13))), "13 axes"),
         (lambda p: native.quick().ps_plan_constant(p, c.byref(native.Tensor(ndim=-1))), "-1 axes"),
+        (lambda p: native.quick().ps_arg_table(p, b"names", c.byref(native.Tensor(ndim=13))), "13 axes"),
+        (
+            lambda p: native.quick().ps_memory_file(b"/a", None, 0) or native.quick().ps_memory_file(b"/a", b"x", 1),
+            "the name /a does not begin with memory://",
+        ),
         (lambda p: native.quick().ps_plan_constant(p, c.byref(native.Tensor(dtype=12))), "type number 12"),
     ],
 )
