@@ -49,9 +49,9 @@ def fill(
     load()
     scope["__getattr__"] = _missing(module, "", rename)
     for name, schema in registry.ops.items():
-        if name.startswith("_"):
-            continue
         *folders, last = name.split(".")
+        if last.startswith("_"):
+            continue
         target, path = scope, module
         for folder in folders:
             path = f"{path}.{folder}"

@@ -35,6 +35,7 @@ windows
 feed
 decode
 augment
+custom
 _catalog
 optimize
 run

@@ -16,15 +16,14 @@ gpu::CUstream stream_of(uint64_t handle) { return reinterpret_cast<gpu::CUstream
 
 }  // namespace
 
-int ps_batch_output_device(const ps_batch* b, int output) {
-  const Value& value = b->batch->plan->values[size_t(b->batch->plan->outputs[size_t(output)])];
-  return value.gpu ? b->batch->device->number() : -1;
+int ps_batch_device(const ps_batch* b, int value) {
+  return b->batch->plan->values[size_t(value)].gpu ? b->batch->device->number() : -1;
 }
 
-ps_gpu_memory* ps_gpu_of_batch(const ps_batch* b, int output) {
+ps_gpu_memory* ps_gpu_of_batch(const ps_batch* b, int value) {
   return new_memory([&] {
     const std::shared_ptr<Batch>& batch = b->batch;
-    const BufferRef& block = batch->value_memory[size_t(batch->plan->outputs[size_t(output)])];
+    const BufferRef& block = batch->value_memory[size_t(value)];
     const auto lease = [&](std::vector<BufferRef> buffers, std::shared_ptr<const void> owner) {
       return std::make_shared<gpu::Lease>(batch->device, std::move(buffers), batch->done, std::move(owner));
     };

@@ -16,6 +16,11 @@ struct ps_gpu_memory {
 
 struct ps_batch {
   std::shared_ptr<ps::Batch> batch;
+  std::vector<ps::BufferRef> kept = {};          // what a Python function was shown: it may keep that for longer
+};
+
+struct ps_fed {
+  ps::FedRef fed;
 };
 
 namespace ps {

@@ -12,7 +12,10 @@ namespace {
 // What is under way on the host: `node` is whose fault a failure is.
 template <class F> void guarded(Batch& b, const int& node, F f) {
   const auto fail = [&](Failure f) {
-    if (node >= 0 && f.sample >= 0) f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
+    if (node >= 0 && f.sample >= 0) {
+      f.sample = b.member(b.plan->nodes[size_t(node)].scope, f.sample);
+      f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
+    }
     b.fail(std::move(f));
   };
   try {
@@ -49,12 +52,15 @@ GpuRunner::~GpuRunner() {
 
 std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
   const Node& node = plan_.nodes[size_t(index)];
-  std::vector<Context> all(static_cast<size_t>(b.size));
-  for (int i = 0; i < b.size; i++) {
+  const int count = b.count(node.scope);
+  std::vector<Context> all(static_cast<size_t>(count));
+  for (int k = 0; k < count; k++) {
+    const int i = b.member(node.scope, k);
     const auto tensor = [&](int v) { return &b.values[size_t(v)][size_t(i)]; };
-    Context& c = all[size_t(i)];
-    c.index = i;
-    c.batch = b.size;
+    Context& c = all[size_t(k)];
+    c.index = k;
+    c.batch = count;
+    if (node.scope >= 0) c.present = b.members[size_t(node.scope)].data();
     c.id = b.ids[size_t(i)];
     c.epoch = b.epochs[size_t(i)];
     c.key = node.key;
@@ -82,6 +88,10 @@ void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
 }
 
 void GpuRunner::record_group(Batch& b, const Group& g) {
+  if (!b.count(g.scope)) {                             // no sample takes this branch
+    for (int v : plan_.nodes[size_t(g.nodes.back())].outputs) b.place(v, device_->memory()->take(0));
+    return;
+  }
   std::vector<int> nodes = g.nodes;
   if (nodes.size() > 1 && dynamic_cast<const PictureDecoder*>(plan_.nodes[size_t(nodes[0])].op.get())) {
     if (record_chain(b, nodes, true)) return;
@@ -253,6 +263,15 @@ void GpuRunner::let_go() {
 std::vector<std::string> GpuRunner::sources() {
   std::lock_guard lock(mutex_);
   return sources_;
+}
+
+void order_fed(Batch& b, const GpuRunner* gpu) {
+  if (!b.device) return;
+  gpu::Current current(*b.device);
+  const gpu::CUstream stream = gpu ? gpu->stream() : gpu::copy_stream(b.device);
+  for (const auto& [v, given] : b.fed)
+    if (given->lease) given->lease->order(stream);
+  b.done = std::make_shared<gpu::Event>(b.device, stream);
 }
 
 }  // namespace ps

@@ -52,4 +52,8 @@ class GpuRunner {
   std::set<std::string> known_;
 };
 
+// The batch's device memory that was given from outside is there when its event has passed. `gpu`: null, if the plan has
+// no segment on a GPU, and the memory is only handed on.
+void order_fed(Batch& b, const GpuRunner* gpu);
+
 }  // namespace ps

@@ -1,7 +1,8 @@
 """Drives the native engine: says which samples each iteration has, and takes finished ones.
 
-Iterations are scheduled and taken on the caller's thread. No Python runs anywhere else, so a main thread that keeps
-Python busy does not slow the loader, and no thread outlives the pipeline but one that waits for a file in vain.
+Iterations are scheduled and taken on the caller's thread. No Python runs anywhere else but the user's functions
+(`penstock.run.calls`), so a main thread that keeps Python busy does not slow the loader, and no thread outlives the
+pipeline but one that waits for a file or a function in vain.
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
 its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by one assignment, of the `Place`
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import ctypes as c
 import functools
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -25,33 +25,15 @@ from penstock.feed.data import Fed, feed
 from penstock.feed.inputs import Input, Inputs, Places, Ready
 from penstock.feed.turn import Turn
 from penstock.graph.blame import Blame
-from penstock.machine import native
 from penstock.optimize.plan import Plan
+from penstock.run.batches import Batch
 from penstock.run.broken import Broken
 from penstock.run.engine import Engine
 from penstock.run.readers import reader_of
 from penstock.run.recording import Call
 from penstock.tensors import TensorListCPU, TensorListGPU
-from penstock.tensors.gpu_memory import GpuMemory
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
-
-
-class _Batch:
-    """An iteration's memory, once it is finished: given back when the last tensor that shows it is gone."""
-
-    answer = native.Answer()  # of one that Ctrl-C stopped here
-
-    def __init__(self, library: Any):
-        self.answer = native.Answer()  # the engine writes to it, so there is no moment in which nobody has the batch
-        self.kept: Sequence[Fed] = ()  # memory of users that the outputs show
-        self._destroy = library.ps_batch_destroy
-        self._pid = os.getpid()
-
-    def __del__(self, getpid: Any = os.getpid) -> None:
-        # A forked child must not touch locks that a thread of its parent may have held.
-        if self.answer.batch and getpid() == self._pid:
-            self._destroy(self.answer.batch)
 
 
 class Place(NamedTuple):
@@ -67,7 +49,7 @@ class Place(NamedTuple):
 class _Iteration:
     begin: Place
     ready: Ready
-    batch: _Batch
+    batch: Batch
     before: int  # iterations that the engine had been given until then
     known: int  # samples that were known to be broken then
     end: Place | None = None  # known before the engine has it
@@ -85,9 +67,8 @@ class Executor(Engine):
     ):  # fmt: skip
         super().__init__(
             plan, threads=threads, io_threads=io_threads, depth=depth, gpu_depth=gpu_depth, device=device,
-            stream_priority=stream_priority, cpus=cpus, seed=seed, name=name,
+            stream_priority=stream_priority, cpus=cpus, seed=seed, name=name, turn=turn or Turn(),
         )  # fmt: skip
-        self._outputs = len(plan.outputs)
         self._iterations: dict[int, _Iteration] = {}
         self.place = Place(0, tuple(cursor.state for cursor in self.cursors), 0, {})
         self._next = 0  # number of the iteration to come
@@ -97,7 +78,8 @@ class Executor(Engine):
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
         self._next_sample = 0  # without a reader, samples are counted
-        self._turn = turn or Turn()
+        if self.calls:
+            self.calls.thread.start()
 
     @property
     def cursors(self) -> list[Any]:
@@ -131,7 +113,7 @@ class Executor(Engine):
         self._settle()
         begin = Place(self._next, *self._now(), self._sources())
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
-        self._starting = _Iteration(begin, ready, _Batch(self._quick), before, known)
+        self._starting = _Iteration(begin, ready, Batch(self._quick), before, known)
         try:
             with self.recorded(Call.SCHEDULE):
                 self._start(self._starting)
@@ -231,7 +213,7 @@ class Executor(Engine):
         one = self._iterations[self.place.number]
         assert one.end is not None
         if one.batch.answer.state < 0:
-            failure, one.failure = one.failure or one.ready.failure or self.program.failure(), None
+            failure, one.failure = one.failure or one.ready.failure or self._failure_of(one), None
             self.place = one.end
             try:
                 raise failure
@@ -263,19 +245,8 @@ class Executor(Engine):
         return True
 
     def _show(self, one: _Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
-        batch, handle = one.batch, one.batch.answer.batch
-        batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
-        outputs: list[TensorListCPU | TensorListGPU] = []
-        for k in range(self._outputs):
-            samples = (native.Tensor * one.ready.size)()
-            flags = self._quick.ps_batch_output(handle, k, samples)
-            device = self._quick.ps_batch_output_device(handle, k)
-            if device < 0:
-                outputs.append(TensorListCPU._from_native(batch, samples, flags))
-            else:
-                memory = GpuMemory.of_batch(handle, k, device)
-                outputs.append(TensorListGPU._from_native(batch, memory, samples, flags))
-        return tuple(outputs)
+        one.batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
+        return tuple(one.batch.show(value) for value in self.program.outputs)
 
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
@@ -294,7 +265,13 @@ class Executor(Engine):
             with self.recorded(Call.WAIT):
                 self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
             if answer.state < 0:
-                one.failure = self.program.failure()
+                one.failure = self._failure_of(one)
+
+    def _failure_of(self, one: _Iteration) -> Exception:
+        """Why the last native call failed, which waited for this iteration."""
+        failure = self.program.failure()
+        failure.__cause__ = self.calls.raised(one.before) if self.calls else None
+        return failure
 
     def cancel(self) -> None:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
