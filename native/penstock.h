@@ -61,12 +61,18 @@ PS_API int ps_arg_none(ps_plan*, const char* name);           /* declared, but n
 /* Of the node that is added next, where it is not on the CPU: "gpu" or "mixed", and which GPU. */
 PS_API int ps_node_device(ps_plan*, const char* device, int device_id);
 /* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory, 16 looks at all samples of its
- * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too. Returns
- * its first output's value; nodes are numbered from 0. */
+ * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too, 64 (in
+ * Python) its outputs are in the GPU's memory, 128 its samples come from several values, which must be of one type. It
+ * runs on the samples of a scope, and only these have its outputs. Returns its first output's value; nodes are numbered
+ * from 0. */
 PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs,
-                        uint64_t key, int flags);
+                        uint64_t key, int flags, int scope);
+/* Those samples of another scope (-1: all) for which a value, a BOOL per sample, is `wanted`; returns its number. The
+ * value is computed while shapes are found, or before. */
+PS_API int ps_plan_scope(ps_plan*, int parent, int predicate, int wanted);
+PS_API int ps_plan_limit(ps_plan*, int value, int scope); /* only these samples have the value, which they share */
 /* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other.
- * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU. */
+ * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU, 3 Python, whose nodes are kernels "python_call". */
 PS_API int ps_plan_segment(ps_plan*, const int32_t* nodes, const int32_t* group_sizes, int num_groups, int where);
 PS_API int ps_plan_outputs(ps_plan*, const int32_t* values, int n);
 
@@ -112,6 +118,19 @@ typedef struct {
 PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
 PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far; -1: closed */
 PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
+/* Segments in Python: what is to be called, and with which batch. Waiting ends with an error when the executor is closed.
+ * Batches come in order; one that has failed or was thrown away needs no answer, but may be given one. The handle of the
+ * batch shows the inputs, and is the caller's: their memory lives as long as that. Each call is answered once, by its
+ * outputs, which may be fed to nothing else, or by why there are none; an answer that fails is yet to be given. */
+typedef struct {
+  int32_t node, size;      /* of the plan; samples */
+  int64_t iteration;       /* counted since the executor's start */
+  int64_t start_ns;
+  ps_batch* batch;
+} ps_call;
+PS_API int ps_executor_next_call(ps_executor*, ps_call*); /* waits */
+PS_API int ps_executor_answer(ps_executor*, const ps_call*, const ps_fed* const* outputs, int n);
+PS_API int ps_executor_refuse(ps_executor*, const ps_call*, const char* why);
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
@@ -223,19 +242,20 @@ typedef void (*ps_gpu_compiler)(const char* source, int arch, void* answer);
 PS_API void ps_gpu_set_compiler(ps_gpu_compiler); /* null: there is none any more; waits for calls of the last one */
 PS_API void ps_gpu_compiled(void* answer, const char* binary, int64_t size, const char* error);
 
-/* A finished iteration. */
-/* Fills a descriptor per sample; returns flags: the samples lie one behind the other; they have one shape. */
+/* A finished iteration, of which the plan's outputs are shown, or one at a call, which is shown its inputs. */
+PS_API int ps_batch_size(const ps_batch*, int value); /* how many samples have it */
+/* Fills a descriptor for each of these; returns flags: the samples lie one behind the other; they have one shape. */
 #define PS_CONTIGUOUS 1
 #define PS_UNIFORM 2
-PS_API int ps_batch_output(const ps_batch*, int output, ps_tensor* samples);
+PS_API int ps_batch_samples(const ps_batch*, int value, ps_tensor* samples);
+PS_API int ps_batch_device(const ps_batch*, int value); /* the GPU's number, or -1: in the host's memory */
 /* The broken samples of one that failed, as far as it got; returns how many. The strings live as long as the batch. */
 PS_API int ps_batch_losses(const ps_batch*, ps_error_info* rows, int max_rows);
 PS_API void ps_batch_destroy(ps_batch*);
-PS_API int ps_batch_output_device(const ps_batch*, int output); /* the GPU's number, or -1: in the host's memory */
 
 /* Memory of a GPU, for as long as somebody uses it from outside. Samples are descriptors with device addresses; copies
  * lay them one behind the other. Streams are CUstream handles; 1 and 2 are CUDA's default streams. */
-PS_API ps_gpu_memory* ps_gpu_of_batch(const ps_batch*, int output);
+PS_API ps_gpu_memory* ps_gpu_of_batch(const ps_batch*, int value);
 PS_API ps_gpu_memory* ps_gpu_join(ps_gpu_memory* const*, int n); /* n >= 1 on one device, as one */
 /* Another library's; `release(owner)` is called at its end, on any thread, which holds no lock then. Its contents are
  * there when the work that `stream` has now is done; null: now. */

@@ -85,7 +85,7 @@ def fill(
     scope["__getattr__"] = _missing(module, "", rename)
     filled = _Filled(scope, module, make, rename)
     for name, schema in registry.ops.items():
-        if not name.startswith("_"):
+        if not name.rpartition(".")[2].startswith("_"):
             filled.put(schema, name)
     _filled.append(filled)
 

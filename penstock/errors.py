@@ -16,7 +16,8 @@ PenstockError
 │   │   └── AxisError (IndexError)    it has no such axis or element
 │   ├── ReadError (OSError)           a file could not be read
 │   ├── DecodeError                   a file is no picture, or a broken one
-│   └── OutOfMemoryError (MemoryError)
+│   ├── OutOfMemoryError (MemoryError)
+│   └── FunctionError                 a Python function of the user's raised something, or returned what is no batch
 ├── NativeLibraryError (ImportError)  the native library is missing or does not run here
 │   └── PluginError (RuntimeError)    a library of operators of one's own cannot be loaded
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
@@ -128,6 +129,10 @@ class OutOfMemoryError(OperatorError, MemoryError):
     """The system refused memory."""
 
 
+class FunctionError(OperatorError):
+    """A Python function of the user's raised an exception, which is the ``__cause__``, or returned what is no batch."""
+
+
 class NativeLibraryError(PenstockError, ImportError):
     """The native library is missing, or does not run on this processor."""
 
@@ -162,6 +167,7 @@ _KINDS: dict[int, type[PenstockError]] = {
     10: LayoutError,
     11: AxisError,
     12: ReadError,
+    13: FunctionError,
 }
 
 

@@ -135,6 +135,20 @@ class Chosen(Protocol):
         """Lines for `Pipeline.explain`."""
 
 
+class Called(Protocol):
+    """The batch that a Python function is called with (`penstock.run.calls`)."""
+
+    size: int  # samples
+    device: int | None  # of functions on a GPU: its number
+    stream: int | None  # on a GPU: the handle of the CUDA stream in which the pipeline's own work goes on
+
+    def inputs(self) -> Sequence[Any]:
+        """A list of tensors for each; they show memory that must not be written."""
+
+    def give(self, output: int, samples: Any) -> None:
+        """Copies a batch, which goes on as this output; FunctionError where it makes none."""
+
+
 class Op:
     """Base of all declarations. An instance holds one node's arguments as attributes: constants, or None.
 
@@ -151,6 +165,10 @@ class Op:
     library: ClassVar[str | None] = None  # of custom operators: the name of the file that they come from
     alias: ClassVar[bool] = False  # the output is the input's memory under another shape
     batchwise: bool = False  # looks at all samples of its inputs
+    splits: ClassVar[bool] = False  # outputs 0 and 1 are of the samples for which `predicate` is true, and false
+    merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
+    in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch
+    preserved: ClassVar[bool] = False  # runs even if no output needs it
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait
     random: ClassVar[bool] = False  # draws random numbers: has the argument `seed`
     host_output: ClassVar[bool] = False  # runs on the GPU, but writes to the CPU's memory
@@ -160,6 +178,7 @@ class Op:
     scattered: ClassVar[bool] = False  # ... and those of a rectangle are not a rectangle of the input
     on_error: Any = "raise"  # what becomes of samples that it finds broken: of readers and decoders, an argument
     external: ClassVar[bool] = False  # an input of the pipeline: no kernel, its values are given with each iteration
+    no_copy: Any = False  # of such inputs: the values may lie in memory of the user's
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
@@ -212,6 +231,14 @@ class Op:
 
     def chosen(self, device: str) -> Chosen | None:
         """What does the work on this device, where there is a choice."""
+        return None
+
+    def call(self, batch: Called) -> None:
+        """With ``in_python``: gives each output its samples. On a thread of the pipeline's own."""
+        raise NotImplementedError
+
+    def output_layout(self, index: int) -> str | None:
+        """With ``in_python``: the layout of an output; None: what the batch has itself."""
         return None
 
     def wrong(self, argument: str, problem: str) -> ArgumentError:

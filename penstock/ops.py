@@ -120,7 +120,7 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return data.gpu() if device == "gpu" else data
-    made = OpNode(operator, nodes, device, name, bool(common.get("preserve")))
+    made = OpNode(operator, nodes, device, name, bool(common.get("preserve")) or operator.preserved)
     return list(made.outputs) if operator.gives_list() else made.outputs[0]
 
 

@@ -17,10 +17,6 @@ struct ps_plan {
   std::vector<int> args;
 };
 
-struct ps_fed {
-  FedRef fed;
-};
-
 namespace {
 
 template <class F> ps_fed* new_fed(F f) {
@@ -97,15 +93,24 @@ int ps_node_device(ps_plan* p, const char* device, int device_id) {
   });
 }
 
+int ps_plan_scope(ps_plan* p, int parent, int predicate, int wanted) {
+  return guarded([&] { return p->plan->add_scope(parent, predicate, wanted != 0); });
+}
+
+int ps_plan_limit(ps_plan* p, int value, int scope) {
+  return guarded([&] { p->plan->limit(value, scope); return 0; });
+}
+
 int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs, uint64_t key,
-                 int flags) {
+                 int flags, int scope) {
   Spec spec = std::move(p->spec);
   std::vector<int> args = std::move(p->args);
   p->spec = {};
   p->args = {};
   return guarded([&] {
     spec.num_outputs = num_outputs;
-    const int node = p->plan->add_node(kernel, std::move(spec), {inputs, inputs + num_inputs}, std::move(args), key, flags);
+    const int node = p->plan->add_node(kernel, std::move(spec), {inputs, inputs + num_inputs}, std::move(args), key,
+                                       flags, scope);
     const auto& outputs = p->plan->nodes[size_t(node)].outputs;
     return outputs.empty() ? 0 : outputs[0];
   });
@@ -113,7 +118,7 @@ int ps_plan_node(ps_plan* p, const char* kernel, const int32_t* inputs, int num_
 
 int ps_plan_segment(ps_plan* p, const int32_t* nodes, const int32_t* sizes, int num_groups, int where) {
   return guarded([&] {
-    if (where < int(Where::cpu) || where > int(Where::gpu))
+    if (where < int(Where::cpu) || where > int(Where::python))
       fail(ErrorKind::argument, "where=" + std::to_string(where) + ": there is no such kind of segment");
     std::vector<std::vector<int>> groups;
     for (int g = 0; g < num_groups; nodes += sizes[g++]) {
@@ -181,7 +186,7 @@ ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
 
 ps_fed* ps_fed_device(ps_gpu_memory* memory, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait) {
   return new_fed([&] {
-    return feed_device(memory->lease, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
+    return feed_device(memory->buffer, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
   });
 }
 
@@ -304,19 +309,29 @@ int ps_batch_losses(const ps_batch* b, ps_error_info* rows, int max_rows) {
   return int(losses.size());
 }
 
-int ps_batch_output(const ps_batch* b, int output, ps_tensor* samples) {
-  const size_t v = size_t(b->batch->plan->outputs[size_t(output)]);
-  const auto& tensors = b->batch->values[v];
-  bool uniform = true, contiguous = b->batch->value_memory[v] != nullptr;
-  for (size_t i = 0; i < tensors.size(); i++) {
-    uniform &= tensors[i].shape == tensors[0].shape;
-    if (i) contiguous &= tensors[i].data == tensors[i - 1].as<uint8_t>() + tensors[i - 1].bytes();
-    samples[i] = to_c(tensors[i]);
+int ps_batch_size(const ps_batch* b, int value) {
+  return b->batch->count(b->batch->plan->values[size_t(value)].scope);
+}
+
+int ps_batch_samples(const ps_batch* b, int value, ps_tensor* samples) {
+  bool uniform = true, contiguous = b->batch->value_memory[size_t(value)] != nullptr;
+  const Tensor* last = nullptr;
+  for (int i = 0; i < ps_batch_size(b, value); i++) {
+    const Tensor& t = b->batch->sample(value, i);
+    uniform &= !last || t.shape == last->shape;
+    contiguous &= !last || t.data == last->as<uint8_t>() + last->bytes();
+    samples[i] = to_c(t);
+    last = &t;
   }
   return (contiguous ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
 }
 
 void ps_batch_destroy(ps_batch* b) {
-  guarded([&] { b->batch->fence_host_outputs(); return 0; });
+  guarded([&] {
+    Batch& batch = *b->batch;
+    if (b->kept.empty()) batch.fence_host_outputs();
+    else if (batch.device) gpu::keep_until_idle(batch.device, std::move(b->kept));
+    return 0;
+  });
   delete b;
 }

@@ -6,16 +6,21 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 #include "penstock.h"
 #include "run/batch.h"
 
 struct ps_gpu_memory {
-  ps::gpu::LeaseRef lease;
+  ps::gpu::DeviceBufferRef buffer;
 };
 
 struct ps_batch {
   std::shared_ptr<ps::Batch> batch;
+  std::vector<ps::BufferRef> kept = {};          // what a Python function was shown: it may keep that for longer
+};
+
+struct ps_fed {
+  ps::FedRef fed;
 };
 
 namespace ps {

@@ -28,7 +28,8 @@ struct State {
 
 // One operator's view of one sample.
 struct Context {
-  int index = 0, batch = 1;            // place in the batch, and how many samples that has
+  int index = 0, batch = 1;            // place in the batch, and how many samples that has: of those that are present
+  const int* present = nullptr;        // their places among all; null: all are
   int64_t id = 0, epoch = 0;           // which sample of the data set, and the how-manieth time through it
   uint64_t key = 0;                    // of the operator's random numbers
   const Tensor* const* inputs = nullptr;
@@ -46,12 +47,15 @@ struct Context {
   Tensor& out(int i) const { return *outputs[i]; }
   template <class P> P& param() const { return *static_cast<P*>(params); }
   // For batchwise operators (run/plan.h): the same of another sample. What its setup() has written, run() may read.
-  const Tensor& in(int i, int sample) const { return inputs[i][sample - index]; }
+  const Tensor& in(int i, int sample) const { return inputs[i][distance(sample)]; }
   template <class P> const P& param(int sample) const {
-    return *reinterpret_cast<const P*>(static_cast<const uint8_t*>(params) + (sample - index) * int64_t(params_stride));
+    return *reinterpret_cast<const P*>(static_cast<const uint8_t*>(params) + distance(sample) * int64_t(params_stride));
   }
   template <class S> S& st() const { return *static_cast<S*>(state); }
   Philox random() const { return Philox(key, id, epoch); }
+
+ private:
+  int64_t distance(int sample) const { return present ? present[sample] - present[index] : sample - index; }
 };
 
 // The value of one argument: constants, or which of the node's argument inputs holds it for each sample.

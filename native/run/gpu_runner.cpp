@@ -12,7 +12,10 @@ namespace {
 // What is under way on the host: `node` is whose fault a failure is.
 template <class F> void guarded(Batch& b, const int& node, F f) {
   const auto fail = [&](Failure f) {
-    if (node >= 0 && f.sample >= 0) f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
+    if (node >= 0 && f.sample >= 0) {
+      f.sample = b.member(b.plan->nodes[size_t(node)].scope, f.sample);
+      f.source = b.source(b.plan->nodes[size_t(node)], f.sample);
+    }
     b.fail(std::move(f));
   };
   try {
@@ -26,7 +29,7 @@ template <class F> void guarded(Batch& b, const int& node, F f) {
 
 void wait_for_fed(const Batch& b, gpu::CUstream stream) {
   for (const auto& [value, fed] : b.fed)
-    if (fed->lease) fed->lease->order(stream);
+    if (fed->buffer) fed->buffer->order(stream);
 }
 
 }  // namespace
@@ -49,12 +52,15 @@ GpuRunner::~GpuRunner() {
 
 std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
   const Node& node = plan_.nodes[size_t(index)];
-  std::vector<Context> all(static_cast<size_t>(b.size));
-  for (int i = 0; i < b.size; i++) {
+  const int count = b.count(node.scope);
+  std::vector<Context> all(static_cast<size_t>(count));
+  for (int k = 0; k < count; k++) {
+    const int i = b.member(node.scope, k);
     const auto tensor = [&](int v) { return &b.values[size_t(v)][size_t(i)]; };
-    Context& c = all[size_t(i)];
-    c.index = i;
-    c.batch = b.size;
+    Context& c = all[size_t(k)];
+    c.index = k;
+    c.batch = count;
+    if (node.scope >= 0) c.present = b.members[size_t(node.scope)].data();
     c.id = b.ids[size_t(i)];
     c.epoch = b.epochs[size_t(i)];
     c.key = node.key;
@@ -84,9 +90,13 @@ void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
 // What kept its nodes from being one kernel.
 Passes GpuRunner::record_group(Batch& b, const Group& g) {
   std::vector<int> nodes = g.nodes;
-  Passes passes{nodes[0], -1, fits, b.size};
+  Passes passes{nodes[0], -1, fits, b.count(g.scope)};
+  if (!passes.samples) {                           // no sample takes this branch
+    for (int v : plan_.nodes[size_t(nodes.back())].outputs) b.place(v, device_->memory()->take(0));
+    return passes;
+  }
   const auto fused = [&](bool decoded) {
-    const gpu::GroupMisfit misfit = record_chain(b, nodes, decoded);
+    const gpu::GroupMisfit misfit = record_fused(b, nodes, decoded);
     if (!misfit.why) return true;
     passes.misfit_node = nodes[misfit.stage];
     passes.why = misfit.why;
@@ -104,7 +114,7 @@ Passes GpuRunner::record_group(Batch& b, const Group& g) {
 
 // One kernel for all nodes, the first of which may be a decoder. If they do not fit, which of them and why; nothing is
 // recorded then.
-gpu::GroupMisfit GpuRunner::record_chain(Batch& b, const std::vector<int>& nodes, bool decoded) {
+gpu::GroupMisfit GpuRunner::record_fused(Batch& b, const std::vector<int>& nodes, bool decoded) {
   gpu::Recorder& r = *b.gpu.recorder;
   std::vector<const StageOperator*> stages;
   for (size_t k = decoded; k < nodes.size(); k++) {
@@ -230,9 +240,9 @@ void GpuRunner::launch(Batch& b) {
     for (auto& arena : b.arenas) arena->add_fence(b.done);
     for (const auto& [value, fed] : b.fed) {
       if (fed->memory) fed->memory->add_fence(b.done);
-      if (!fed->lease) continue;
-      fed->lease->used(b.done);
-      if (!fed->lease->foreign()) continue;
+      if (!fed->buffer) continue;
+      fed->buffer->used(b.done);
+      if (!fed->buffer->foreign()) continue;
       std::lock_guard lock(mutex_);
       borrowed_.emplace_back(b.done, fed);
     }
@@ -272,6 +282,15 @@ void GpuRunner::let_go() {
 std::vector<std::string> GpuRunner::sources() {
   std::lock_guard lock(mutex_);
   return sources_;
+}
+
+void order_fed(Batch& b, const GpuRunner* gpu) {
+  if (!b.device) return;
+  gpu::Current current(*b.device);
+  const gpu::CUstream stream = gpu ? gpu->stream() : gpu::copy_stream(b.device);
+  for (const auto& [v, given] : b.fed)
+    if (given->buffer) given->buffer->order(stream);
+  b.done = std::make_shared<gpu::Event>(b.device, stream);
 }
 
 }  // namespace ps

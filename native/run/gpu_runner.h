@@ -42,7 +42,7 @@ class GpuRunner {
   void give_memory(Batch& b, const Node& node, bool front);
   void take_memory_back(Batch& b, const Segment& s) const;
   Passes record_group(Batch& b, const Group& g);
-  gpu::GroupMisfit record_chain(Batch& b, const std::vector<int>& nodes, bool decoded);
+  gpu::GroupMisfit record_fused(Batch& b, const std::vector<int>& nodes, bool decoded);
   void record_alone(Batch& b, int node);
 
   const Plan& plan_;
@@ -54,5 +54,9 @@ class GpuRunner {
   std::vector<std::string> sources_;
   std::set<std::string> known_;
 };
+
+// The batch's device memory that was given from outside is there when its event has passed. `gpu`: null, if the plan has
+// no segment on a GPU, and the memory is only handed on.
+void order_fed(Batch& b, const GpuRunner* gpu);
 
 }  // namespace ps

@@ -14,7 +14,7 @@ bool works_on_rows(const Operator& op) { return dynamic_cast<const RowOperator*>
 }  // namespace
 
 int Plan::add_source(bool gpu) {
-  values.push_back({-1, 0, true, gpu, true});
+  values.push_back({-1, 0, -1, true, gpu, true});
   constants.emplace_back();
   return int(values.size()) - 1;
 }
@@ -29,12 +29,29 @@ void Plan::check_node(int n) const {
     fail(ErrorKind::argument, "the plan has no node " + std::to_string(n) + ": there are " + std::to_string(nodes.size()));
 }
 
+void Plan::check_scope(int scope) const {
+  if (scope < -1 || scope >= int(scopes.size())) fail(ErrorKind::argument, "the plan has no scope " + std::to_string(scope));
+}
+
+int Plan::add_scope(int parent, int predicate, bool wanted) {
+  check_scope(parent);
+  check_value(predicate);
+  scopes.push_back({parent, predicate, wanted});
+  return int(scopes.size()) - 1;
+}
+
+void Plan::limit(int value, int scope) {
+  check_value(value);
+  check_scope(scope);
+  values[size_t(value)].scope = scope;
+}
+
 int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::vector<int> args, uint64_t key,
-                   int flags) {
+                   int flags, int scope) {
+  check_scope(scope);
   for (int v : inputs) check_value(v);
   for (int v : args) check_value(v);
-  if ((flags & kAlias) && (inputs.empty() || spec.num_outputs != 1))
-    fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show, and one output");
+  if ((flags & kAlias) && inputs.empty()) fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show");
   Node n;
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
@@ -43,17 +60,20 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.inputs = std::move(inputs);
   n.args = std::move(args);
   n.key = key;
+  n.scope = scope;
+  n.mixes = flags & kMixes;
   n.early = flags & kEarly;
   n.alias = flags & kAlias;
   n.io = flags & kIo;
   n.host_output = flags & kHostOutput;
   n.batchwise = flags & kBatchwise;
   n.tolerant = flags & kTolerant;
+  n.device_output = flags & kDeviceOutput;
   n.params_at = params_bytes;
   params_bytes += (n.op->params_size() + 63) / 64 * 64;
   for (int k = 0; k < spec.num_outputs; k++) {
     n.outputs.push_back(int(values.size()));
-    values.push_back({int(nodes.size()), k, false, false, false});
+    values.push_back({int(nodes.size()), k, scope, false, false, false});
     constants.emplace_back();
   }
   nodes.push_back(std::move(n));
@@ -69,6 +89,9 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
     if (nodes[size_t(g[0])].early) continue;
     Group group{g};
     if (g.size() > 1) group.counted = int(counted_groups++);
+    group.scope = nodes[size_t(g[0])].scope;
+    for (int n : g)
+      if (nodes[size_t(n)].scope != group.scope) fail(ErrorKind::argument, "a group of nodes that run on different samples");
     for (int n : g) group.name += (group.name.empty() ? "" : ", ") + nodes[size_t(n)].kernel;
     if (where == Where::gpu) {
       for (int n : g) {
@@ -81,6 +104,9 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
       s.groups.push_back(std::move(group));
       continue;
     }
+    if (where == Where::python)
+      for (int n : g)
+        for (int v : nodes[size_t(n)].outputs) values[size_t(v)].gpu = nodes[size_t(n)].device_output;
     const auto fits = [&](int n) { return n == g[0] ? nodes[size_t(n)].rows : works_on_rows(*nodes[size_t(n)].op); };
     if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end()) group.no_rows = *found;
     s.groups.push_back(std::move(group));
@@ -109,14 +135,15 @@ std::vector<size_t> Plan::homes() const {
     auto check = [&](int v, bool elements) {
       if (values[size_t(v)].fed) return;
       const auto from = size_t(values[size_t(v)].node);
-      // Shapes are found, and early nodes run, in the order of the numbers.
-      const bool late = elements ? place[from] >= place[n] : from >= n;
+      // Shapes are found, and early nodes run, in the order of the numbers; those in Python in any order.
+      const bool late = segments[home[n]].where == Where::python || (elements ? place[from] >= place[n] : from >= n);
       if (home[from] > home[n] || (home[from] == home[n] && late))
         fail(ErrorKind::argument, nodes[n].kernel + " reads what " + nodes[from].kernel + " makes only after it");
     };
     const Node& node = nodes[n];
     for (size_t i = 0; i < node.inputs.size(); i++) check(node.inputs[i], node.op->reads_elements(int(i)));
     for (int v : node.args) check(v, true);
+    for (int s = node.scope; s >= 0; s = scopes[size_t(s)].parent) check(scopes[size_t(s)].predicate, true);
   }
   return home;
 }
@@ -133,10 +160,17 @@ void Plan::finish() {
     };
     std::for_each(node.inputs.begin(), node.inputs.end(), reads);
     std::for_each(node.args.begin(), node.args.end(), reads);
-    if (node.alias && values[size_t(node.outputs[0])].kept) values[size_t(node.inputs[0])].kept = true;
+    const auto is_kept = [&](int v) { return values[size_t(v)].kept; };
+    if (node.alias && std::any_of(node.outputs.begin(), node.outputs.end(), is_kept))
+      values[size_t(node.inputs[0])].kept = true;
   }
   for (size_t v = 0; v < values.size(); v++)
     if (values[v].kept && !values[v].fed) segments[home[size_t(values[v].node)]].kept.push_back(int(v));
+  for (size_t s = 0; s < scopes.size(); s++) {
+    const Value& predicate = values[size_t(scopes[s].predicate)];
+    const size_t known = predicate.fed ? 0 : home[size_t(predicate.node)];
+    if (known < segments.size()) segments[known].scopes.push_back(int(s));
+  }
 }
 
 int Plan::origin(int v) const {
@@ -147,6 +181,10 @@ int Plan::origin(int v) const {
 
 bool Plan::uses_gpu() const {
   return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.where == Where::gpu; });
+}
+
+bool Plan::uses_python() const {
+  return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.where == Where::python; });
 }
 
 }  // namespace ps

@@ -1,5 +1,6 @@
 #include "run/worker.h"
 
+#include <algorithm>
 #include <bitset>
 #include <optional>
 #include <utility>
@@ -46,6 +47,14 @@ Context Worker::context(Batch& batch, int index, int sample) {
   Context c;
   c.index = sample;
   c.batch = batch.size;
+  if (node.scope >= 0) {
+    const std::vector<int>& members = batch.members[size_t(node.scope)];
+    if (!members.empty()) {                        // they are known; this sample is one of them
+      c.index = int(std::lower_bound(members.begin(), members.end(), sample) - members.begin());
+      c.batch = int(members.size());
+      c.present = members.data();
+    }
+  }
   c.id = batch.ids[size_t(sample)];
   c.epoch = batch.epochs[size_t(sample)];
   c.key = node.key;
@@ -77,6 +86,7 @@ Failure Worker::blamed(const Batch& batch, int node, int sample) const {
 void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) {
   for (size_t k = 0; k < node.outputs.size(); k++) {
     Tensor& t = batch.values[size_t(node.outputs[k])][size_t(sample)];
+    if (t.dtype == DType::none) continue;          // the sample does not have this value
     if (node.shows_input()) t.data = batch.values[size_t(node.inputs[0])][size_t(sample)].data;
     else if (!t.data) t.data = arena.take(t.bytes());
   }
@@ -106,7 +116,7 @@ void Worker::setup(Batch& batch, const Segment& segment, int first, int last, in
   for (int n : segment.nodes) {
     int done = 0;
     for (int i = first; i < last; i++) {
-      if (lost[size_t(i - first)] || !batch.needs(i)) continue;
+      if (lost[size_t(i - first)] || !batch.needs(i) || !batch.has(plan_.nodes[size_t(n)].scope, i)) continue;
       if (setup_node(batch, n, i)) done++;
       else lost.set(size_t(i - first));
     }
@@ -127,9 +137,16 @@ bool Worker::setup_node(Batch& batch, int index, int sample) {
     }
     node.op->setup(c);
     scratch_.clear();
-    for (int k = 0; k < c.num_outputs; k++) check_sound(c.out(k));
-    if (node.shows_input() && c.out(0).bytes() != c.in(0).bytes())
-      fail(ErrorKind::internal, "its output is not as large as its input, whose memory it shows");
+    for (int k = 0; k < c.num_outputs; k++) {
+      const int scope = plan_.values[size_t(node.outputs[size_t(k)])].scope;
+      if (scope != node.scope && !batch.has(scope, sample)) {
+        c.out(k) = {};
+        continue;
+      }
+      check_sound(c.out(k));
+      if (node.shows_input() && c.out(k).bytes() != c.in(0).bytes())
+        fail(ErrorKind::internal, "its output is not as large as its input, whose memory it shows");
+    }
     if (!node.early) return true;
     stats[size_t(index)].setup_ns += lap();
     const Recorded recorded(*trace_, index_, Did::run, index, batch.number, sample);
@@ -159,6 +176,7 @@ void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
     local_.clear();
     if (segment.where == Where::gpu) return run_host_parts(batch, segment, sample);
     for (const Group& g : segment.groups) {
+      if (!batch.has(g.scope, sample)) continue;
       at = g.nodes.back();
       const Range range(g.name);
       const Recorded recorded(*trace_, index_, Did::run, g.nodes[0], batch.number, sample);
@@ -175,7 +193,7 @@ void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
 void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
   for (int n : segment.nodes) {
     const auto* op = dynamic_cast<const GpuOperator*>(plan_.nodes[size_t(n)].op.get());
-    if (!op || !op->has_host_part()) continue;
+    if (!op || !op->has_host_part() || !batch.has(plan_.nodes[size_t(n)].scope, sample)) continue;
     in_.clear(); args_.clear(); out_.clear();
     const Range range(plan_.nodes[size_t(n)].kernel);
     const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);

@@ -27,12 +27,14 @@ class Turn:
 
     Attributes:
         asking: which external source is being asked, and the how-manyth time, by who has the turn.
+        function: the thread that calls a function of the pipeline's now, and the name of that operator.
     """
 
     def __init__(self) -> None:
         self.lock: Any = threading.RLock()
         self._pid = os.getpid()
         self.asking: tuple[str, int] | None = None
+        self.function: tuple[int, str] | None = None
 
     def pause(self, wait: Callable[[], object]) -> None:
         """Waits, and lets others have the turn meanwhile."""
@@ -58,8 +60,18 @@ class Turn:
                     "not use its own pipeline"
                 )
 
+    def is_within(self) -> bool:
+        """Whether this thread has the turn, or calls a function for which the one who has it may be waiting."""
+        called = self.function
+        return bool(self.lock._is_owned()) or (called is not None and called[0] == threading.get_ident())
+
     def refused(self, name: str) -> GraphError:
         """What a second call from within gets."""
+        if self.function and self.function[0] == threading.get_ident():
+            return GraphError(
+                f"{name}: the function of {self.function[1]!r} is being called by this pipeline: it must not use the "
+                "pipeline itself"
+            )
         if self.asking:
             return GraphError(
                 f"{name}: the source of external_source {self.asking[0]!r} is being asked by this pipeline: it must "
@@ -88,7 +100,7 @@ def in_turn(
     def call(self: _Self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         turn = self._turn
         lock = turn.lock
-        if lock._is_owned():
+        if turn.is_within():
             raise turn.refused(name)
         try:
             if not lock.acquire(False):

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from penstock.insight.figures import Figures
-from penstock.optimize.plan import Plan
+from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
 from penstock.run.recording import Did, Recording
 
 _NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_EARLY: "launch early", Did.LAUNCH: "launch"}
-_BEHIND = ("launches", "early launches", "GPU", "engine")  # threads behind the workers, as in native/run/trace.h
+_BEHIND = (
+    "launches",
+    "early launches",
+    "GPU",
+    "engine",
+    "functions in Python",
+)  # threads behind the workers, as in native/run/trace.h
 
 
 def write(
@@ -41,6 +47,8 @@ def _events(executor: Executor, plan: Plan, recording: Recording, start: int) ->
     for number, name in enumerate(_BEHIND[:3], workers):
         if executor.device is not None:
             yield _named("thread_name", number, name)
+    if any(segment.where is Where.PYTHON for segment in plan.segments):
+        yield _named("thread_name", workers + 4, _BEHIND[4])
     consumers = {ident: workers + len(_BEHIND) + i for i, ident in enumerate({c.thread for c in recording.called})}
     for i, number in enumerate(consumers.values()):
         yield _named("thread_name", number, f"consumer {i}" if i else "consumer")

@@ -17,7 +17,7 @@ ABI_VERSION = 11
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
-EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT = 1, 2, 4, 8, 16, 32
+EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT, DEVICE_OUTPUT, MIXES = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 class Tensor(c.Structure):
@@ -78,6 +78,18 @@ class Answer(c.Structure):
     """``ps_answer``: 0 (not yet), 1 (a batch) or -1 (it failed)."""
 
     _fields_ = [("state", c.c_int32), ("batch", c.c_void_p)]
+
+
+class Call(c.Structure):
+    """``ps_call``: what a segment in Python wants called."""
+
+    _fields_ = [
+        ("node", c.c_int32),
+        ("size", c.c_int32),
+        ("iteration", c.c_int64),
+        ("start_ns", c.c_int64),
+        ("batch", c.c_void_p),
+    ]
 
 
 class Options(c.Structure):
@@ -149,6 +161,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_library_load": (c.c_int, [c.c_char_p, c.c_int, c.c_void_p]),
     "ps_executor_close": (c.c_int, [c.c_void_p]),
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
+    "ps_executor_next_call": (c.c_int, [c.c_void_p, c.POINTER(Call)]),
     "ps_executor_wait": (None, [c.c_void_p, c.c_int, c.c_int, c.POINTER(Answer)]),
     "ps_executor_cancel": (c.c_int, [c.c_void_p]),
     "ps_executor_release_unused": (c.c_int, [c.c_void_p]),
@@ -185,7 +198,9 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_arg_value": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
     "ps_arg_none": (c.c_int, [c.c_void_p, c.c_char_p]),
     "ps_node_device": (c.c_int, [c.c_void_p, c.c_char_p, c.c_int]),
-    "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int]),
+    "ps_plan_node": (c.c_int, [c.c_void_p, c.c_char_p, _i32p, c.c_int, c.c_int, c.c_uint64, c.c_int, c.c_int]),
+    "ps_plan_scope": (c.c_int, [c.c_void_p, c.c_int, c.c_int, c.c_int]),
+    "ps_plan_limit": (c.c_int, [c.c_void_p, c.c_int, c.c_int]),
     "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
     "ps_plan_outputs": (c.c_int, [c.c_void_p, _i32p, c.c_int]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
@@ -193,6 +208,8 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p]),
     "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_int]),
     "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p]),
+    "ps_executor_answer": (c.c_int, [c.c_void_p, c.POINTER(Call), c.POINTER(c.c_void_p), c.c_int]),
+    "ps_executor_refuse": (c.c_int, [c.c_void_p, c.POINTER(Call), c.c_char_p]),
     "ps_executor_scheduled": (c.c_int64, [c.c_void_p]),
     "ps_executor_node_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_thread_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
@@ -214,10 +231,11 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),
     "ps_gpu_headers": (c.c_char_p, []),
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
-    "ps_batch_output": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
+    "ps_batch_size": (c.c_int, [c.c_void_p, c.c_int]),
+    "ps_batch_samples": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
     "ps_batch_losses": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),
     "ps_batch_destroy": (None, [c.c_void_p]),
-    "ps_batch_output_device": (c.c_int, [c.c_void_p, c.c_int]),
+    "ps_batch_device": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_gpu_of_batch": (_memory, [c.c_void_p, c.c_int]),
     "ps_gpu_join": (_memory, [c.POINTER(_memory), c.c_int]),
     "ps_gpu_passed": (c.c_int, [_memory]),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from penstock.graph.node import OpNode
-from penstock.optimize.plan import Plan, Where
+from penstock.optimize.plan import Plan, Scope, Where
 
 _WHERE = {
     Where.IO: "on the threads that wait for files, sample by sample",
     Where.CPU: "on the worker threads, sample by sample",
     Where.GPU: "on the GPU, batch by batch",
+    Where.PYTHON: "in Python, batch by batch",
 }
 
 
@@ -31,6 +32,8 @@ def explain(plan: Plan, notes: Mapping[OpNode, Sequence[str]]) -> str:
                 lines.append(f"  in one {pass_of}: " + " → ".join(_name(n) for n in group))
             else:
                 lines.append("  " + _name(group[0]))
+            if scope := plan.scopes.get(group[0]):
+                lines[-1] += f", of samples for which {_words(scope)}"
             lines += [f"    {note}" for node in group for note in notes.get(node, ())]
     outputs = ", ".join(f"{o.source.op.name}[{o.index}]" for o in plan.outputs)
     lines.append(f"outputs: {outputs}")
@@ -40,3 +43,8 @@ def explain(plan: Plan, notes: Mapping[OpNode, Sequence[str]]) -> str:
 def _name(node: OpNode) -> str:
     named = "" if node.name.startswith("__") else f" {node.name!r}"
     return node.op.name + named
+
+
+def _words(scope: Scope) -> str:
+    path = [f"{_name(s.source)} is {'true' if s.wanted else 'false'}" for s in scope.path()]
+    return " and ".join(reversed(path))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from penstock import _settings
+from penstock.errors import GraphError
 from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
-from penstock.optimize.plan import Plan, Segment, Where, elements_of, is_data
+from penstock.optimize.plan import Plan, Scope, Segment, Where, elements_of, is_data
 
 
 def reach(plan: Plan, extra: list[OpNode]) -> None:
@@ -38,15 +39,16 @@ def find_early(plan: Plan) -> None:
         waiting += [node.inputs[i].source for i in node.op.setup_reads if i < len(node.inputs)]
     while waiting:
         node = waiting.pop()
-        if node not in plan.early and not is_data(node):
+        if node not in plan.early and not is_data(node) and not node.op.in_python:  # whose segment is over by then
             plan.early.add(node)
             waiting += [s.source for s in elements_of(node)]  # of the others, the shape is known by then
 
 
 def cut_segments(plan: Plan) -> None:
-    """Readers, and what they depend on, wait for files apart from the rest; then CPU and GPU take turns.
+    """Readers, and what they depend on, wait for files apart from the rest; then CPU, GPU and Python take turns.
 
-    What looks at all samples of its inputs begins a new segment, where all of them are there.
+    What looks at all samples of its inputs begins a new segment, where all of them are there. So does each function in
+    Python that reads what another one makes.
     """
     reading: set[OpNode] = set()
     waiting = [n for n in plan.nodes if n.op.io]
@@ -55,32 +57,81 @@ def cut_segments(plan: Plan) -> None:
         if node not in reading:
             reading.add(node)
             waiting += [s.source for s in node.sources()]
-    round_of: dict[OpNode, int] = {}  # of reading
-    turn: dict[OpNode, int] = {}  # odd: the GPU's
+    first, then = _Turns([Where.IO, Where.PYTHON]), _Turns([Where.CPU, Where.GPU, Where.PYTHON])
     for node in plan.nodes:
         if is_data(node):
             continue
         if node in reading:
-            above = max((round_of.get(s.source, 0) for s in node.sources()), default=0)
-            round_of[node] = above + (node.op.batchwise and _is_read_at(node, round_of, above))
+            first.add(node, Where.PYTHON if node.op.in_python else Where.IO)
+        else:
+            on_device = Where.CPU if node.device == "cpu" else Where.GPU
+            then.add(node, Where.PYTHON if node.op.in_python else on_device)
+    plan.segments += first.segments() + then.segments()
+
+
+class _Turns:
+    """Kinds of segments, which take turns: a node is in the first one of its kind where all that it reads is there."""
+
+    def __init__(self, kinds: list[Where]):
+        self._kinds = kinds
+        self._of: dict[OpNode, int] = {}
+
+    def add(self, node: OpNode, kind: Where) -> None:
+        """Nodes are added in topological order."""
+        count = len(self._kinds)
+        first = max((self._after(data) for data in node.sources()), default=0)
+        turn = first + (self._kinds.index(kind) - first) % count
+        if (node.op.batchwise or node.op.in_python) and any(self._of.get(s.source) == turn for s in node.sources()):
+            turn += count
+        self._of[node] = turn
+
+    def _after(self, data: DataNode) -> int:
+        """The first turn that may read this: what the GPU has copied to the CPU can be read when its turn is over."""
+        turn = self._of.get(data.source, 0)
+        return turn + (self._kind(turn) is Where.GPU and data.device == "cpu")
+
+    def _kind(self, turn: int) -> Where:
+        return self._kinds[turn % len(self._kinds)]
+
+    def segments(self) -> list[Segment]:
+        """Each with its nodes, as groups of one."""
+        turns = sorted(set(self._of.values()))
+        return [Segment([[n] for n, t in self._of.items() if t == turn], self._kind(turn)) for turn in turns]
+
+
+def find_scopes(plan: Plan) -> None:
+    """Finds the samples that nodes run on: those that have all that is read.
+
+    Of several scopes one must be part of the others. A merge goes back to the scope of its predicate.
+    """
+    for node in plan.nodes:
+        data = [node.op.tensors["predicate"]] if node.op.merges else node.sources()
+        scope = _innermost(plan, node, data)
+        if scope:
+            plan.scopes[node] = scope
+        if node.op.merges:
+            for value, wanted in zip(node.inputs, (True, False), strict=True):
+                own, branch = plan.scope(value), Scope.of(scope, data[0], wanted)
+                if own and own not in branch.path():
+                    which = (
+                        f"input {int(not wanted)} is not of a branch for which this node, {data[0].name!r}, is {wanted}"
+                    )
+                    raise _split_apart(node, which)
+
+
+def _innermost(plan: Plan, node: OpNode, data: Sequence[DataNode]) -> Scope | None:
+    found: Scope | None = None
+    for scope in map(plan.scope, data):
+        if scope is None or (found and scope in found.path()):
             continue
-        above = max((_turn_after(s, turn.get(s.source, 0)) for s in node.sources()), default=0)
-        above += above % 2 != (node.device != "cpu")
-        turn[node] = above + 2 * (node.op.batchwise and _is_read_at(node, turn, above))
-    for number in sorted(set(round_of.values())):
-        plan.segments.append(Segment([[n] for n in round_of if round_of[n] == number], Where.IO))
-    for number in sorted(set(turn.values())):
-        plan.segments.append(Segment([[n] for n in turn if turn[n] == number], Where.GPU if number % 2 else Where.CPU))
+        if found and found not in scope.path():
+            raise _split_apart(node, "its inputs are of different branches, so that no sample has all of them")
+        found = scope
+    return found
 
 
-def _is_read_at(node: OpNode, segment_of: dict[OpNode, int], segment: int) -> bool:
-    """Whether something that the node reads is made in this segment."""
-    return any(segment_of.get(s.source) == segment for s in node.sources())
-
-
-def _turn_after(data: DataNode, turn: int) -> int:
-    """The first turn that may read this: what the GPU has copied to the CPU can be read when its turn is over."""
-    return turn + (turn % 2 == 1 and data.device == "cpu")
+def _split_apart(node: OpNode, problem: str) -> GraphError:
+    return GraphError(f"{node.op.shown_name()}: {problem}\n  operator made at {node.location}")
 
 
 def fuse(plan: Plan) -> None:
@@ -105,6 +156,7 @@ def fuse(plan: Plan) -> None:
                 or not _feeds(plan, above, on_gpu)
                 or above in plan.early
                 or not _only_reader(plan, above, node)
+                or plan.scopes.get(above) != plan.scopes.get(node)
                 or (on_gpu and node.op.tiled and not _cheap(joined))
                 or (on_gpu and node.op.scattered and joined[0] in plan.planes)
             ):
@@ -139,7 +191,7 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
     )
 
 
-PASSES: list[Callable[[Plan], None]] = [find_planes, find_early, cut_segments, fuse]
+PASSES: list[Callable[[Plan], None]] = [find_scopes, find_planes, find_early, cut_segments, fuse]
 
 
 def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:

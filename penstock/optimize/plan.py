@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.graph.node import DataNode, OpNode
 
 
 class Where(enum.Enum):
-    """Which threads work on a segment; on a GPU it is one batch at a time, not one sample. As the C ABI has it."""
+    """Which threads work on a segment. On a GPU, and in Python, it is one batch at a time, not one sample. As the C ABI
+    has it.
+    """
 
     CPU = 0
     IO = 1  # threads that may wait for files
     GPU = 2
+    PYTHON = 3
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The samples of another scope (None: all) for which a value is true, or false: those that take a branch."""
+
+    parent: Scope | None
+    source: (
+        OpNode  # whose output of this index the value is: nodes of data have no truth value, so none can be compared
+    )
+    index: int
+    wanted: bool
+
+    @classmethod
+    def of(cls, parent: Scope | None, predicate: DataNode, wanted: bool) -> Scope:
+        """The scope of a value."""
+        return cls(parent, predicate.source, predicate.index, wanted)
+
+    @property
+    def predicate(self) -> DataNode:
+        """The value."""
+        return self.source.outputs[self.index]
+
+    def path(self) -> Iterator[Scope]:
+        """This scope and those that it is part of."""
+        scope: Scope | None = self
+        while scope:
+            yield scope
+            scope = scope.parent
 
 
 @dataclass
@@ -33,6 +66,14 @@ class Plan:
     early: set[OpNode] = field(default_factory=set)  # computed while shapes are found
     segments: list[Segment] = field(default_factory=list)
     planes: set[OpNode] = field(default_factory=set)  # decoders on the GPU whose pictures a kernel may finish
+    scopes: dict[OpNode, Scope] = field(default_factory=dict)  # the samples that nodes run on; without one: all
+
+    def scope(self, data: DataNode) -> Scope | None:
+        """The samples that have this value; None: all."""
+        scope = self.scopes.get(data.source)
+        if not data.source.op.splits:
+            return scope
+        return Scope.of(scope, data.source.op.tensors["predicate"], data.index == 0)
 
     def consumers(self, data: DataNode) -> list[OpNode]:
         """The nodes that read this value, as input or argument."""

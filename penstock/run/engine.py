@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -15,11 +16,13 @@ from typing import Any
 from penstock import _settings
 from penstock.decode.engines import Decoded
 from penstock.errors import GraphError, StoppedError
+from penstock.feed.turn import Turn
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
 from penstock.machine import codecs, gpu, native
 from penstock.optimize.plan import Plan
 from penstock.run import recording
+from penstock.run.calls import Calls, join
 from penstock.run.passes import Passes
 from penstock.run.program import Program
 from penstock.run.recording import Call, Recording
@@ -28,10 +31,18 @@ _NOTHING = nullcontext()
 _NEW_ROWS = 64  # of the engine's counts, between two looks
 
 
-def _close(handle: c.c_void_p, pid: int) -> None:
+class _Owner:
+    """Who has it keeps the native engine: the pipeline, and the thread of its functions."""
+
+
+def _close(handle: c.c_void_p, pid: int, thread: threading.Thread | None) -> None:
     # A forked child has none of the threads. Closing twice does nothing.
-    if handle and os.getpid() == pid and native.blocking().ps_executor_close(handle) < 0:
+    if not handle or os.getpid() != pid:
+        return
+    if native.blocking().ps_executor_close(handle) < 0:
         warn(native.last_error().message.decode(errors="replace"), RuntimeWarning)
+    if thread:
+        join(thread)
 
 
 def _free(handle: c.c_void_p, pid: int) -> None:
@@ -44,7 +55,7 @@ class Engine:
 
     def __init__(
         self, plan: Plan, *, threads: int, io_threads: int, depth: int, gpu_depth: int, device: int | None,
-        stream_priority: int, cpus: Sequence[int], seed: int, name: str,
+        stream_priority: int, cpus: Sequence[int], seed: int, name: str, turn: Turn,
     ):  # fmt: skip
         codecs.prepare()
         if device is not None:
@@ -60,9 +71,14 @@ class Engine:
         )  # fmt: skip
         self._handle = c.c_void_p()  # the engine writes to it, so there is no moment in which nobody has it
         self._pid = os.getpid()
-        weakref.finalize(self, _free, self._handle, self._pid).atexit = False  # other threads may be in a call then
+        owner, self._turn = _Owner(), turn
+        self._owner = owner
+        weakref.finalize(owner, _free, self._handle, self._pid).atexit = False  # other threads may be in a call then
+        functions = self.program.called
+        self.calls = Calls(self._handle, owner, functions, device, turn, name) if functions else None
+        self._thread = self.calls.thread if self.calls else None
         # Runs at the latest when the interpreter exits: threads must not be left to its end.
-        weakref.finalize(self, _close, self._handle, self._pid)
+        weakref.finalize(self, _close, self._handle, self._pid, self._thread)
         if self._blocking.ps_executor_create(self.program.take(), c.byref(options), c.byref(self._handle)) < 0:
             raise self.program.failure()
         self._device = device
@@ -213,4 +229,4 @@ class Engine:
         RuntimeWarning: a thread waits for a file that does not answer. It is left behind, with the memory it writes to.
         """
         self._closing = True
-        _close(self._handle, self._pid)
+        _close(self._handle, self._pid, self._thread)

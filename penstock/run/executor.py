@@ -1,7 +1,8 @@
 """Drives the native engine: says which samples each iteration has, and takes finished ones.
 
-Iterations are scheduled and taken on the caller's thread. No Python runs anywhere else, so a main thread that keeps
-Python busy does not slow the loader, and no thread outlives the pipeline but one that waits for a file in vain.
+Iterations are scheduled and taken on the caller's thread. No Python runs anywhere else but the user's functions
+(`penstock.run.calls`), so a main thread that keeps Python busy does not slow the loader, and no thread outlives the
+pipeline but one that waits for a file or a function in vain.
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
 its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by one assignment, of the `Place`
@@ -13,66 +14,22 @@ from __future__ import annotations
 
 import ctypes as c
 import functools
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from penstock.errors import GraphError
 from penstock.feed.data import Fed, feed
 from penstock.feed.inputs import Input, Inputs, Places, Ready
 from penstock.feed.turn import Turn
-from penstock.graph.blame import Blame
-from penstock.machine import native
 from penstock.optimize.plan import Plan
+from penstock.run.batches import Batch
 from penstock.run.broken import Broken
 from penstock.run.engine import Engine
-from penstock.run.readers import reader_of
+from penstock.run.iterations import Iteration, Iterations, Place
 from penstock.run.recording import Call
 from penstock.tensors import TensorListCPU, TensorListGPU
-from penstock.tensors.gpu_memory import GpuMemory
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
-
-
-class _Batch:
-    """An iteration's memory, once it is finished: given back when the last tensor that shows it is gone."""
-
-    answer = native.Answer()  # of one that Ctrl-C stopped here
-
-    def __init__(self, library: Any):
-        self.answer = native.Answer()  # the engine writes to it, so there is no moment in which nobody has the batch
-        self.kept: Sequence[Fed] = ()  # memory of users that the outputs show
-        self._destroy = library.ps_batch_destroy
-        self._pid = os.getpid()
-
-    def __del__(self, getpid: Any = os.getpid) -> None:
-        # A forked child must not touch locks that a thread of its parent may have held.
-        if self.answer.batch and getpid() == self._pid:
-            self._destroy(self.answer.batch)
-
-
-class Place(NamedTuple):
-    """Where the first iteration begins that nobody has taken."""
-
-    number: int
-    states: tuple[Any, ...]  # of the readers
-    counted: int  # samples before it, where no reader says which they are
-    sources: Places
-
-
-@dataclass
-class _Iteration:
-    begin: Place
-    ready: Ready
-    batch: _Batch
-    before: int  # iterations that the engine had been given until then
-    known: int  # samples that were known to be broken then
-    end: Place | None = None  # known before the engine has it
-    taken: list[tuple[Any, Any]] = field(default_factory=list)  # indices and epochs that each reader was told
-    failure: Exception | None = None
 
 
 class Executor(Engine):
@@ -85,24 +42,25 @@ class Executor(Engine):
     ):  # fmt: skip
         super().__init__(
             plan, threads=threads, io_threads=io_threads, depth=depth, gpu_depth=gpu_depth, device=device,
-            stream_priority=stream_priority, cpus=cpus, seed=seed, name=name,
+            stream_priority=stream_priority, cpus=cpus, seed=seed, name=name, turn=turn or Turn(),
         )  # fmt: skip
-        self._outputs = len(plan.outputs)
-        self._iterations: dict[int, _Iteration] = {}
-        self.place = Place(0, tuple(cursor.state for cursor in self.cursors), 0, {})
-        self._next = 0  # number of the iteration to come
-        self._starting: _Iteration | None = None  # on its way into the engine
+        self.iterations = Iterations([node for node, _ in self.program.readers])
         self._cancelling = False
         self._stuck: Exception | None = None  # why it cannot be told what the next iteration reads
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
-        self._next_sample = 0  # without a reader, samples are counted
-        self._turn = turn or Turn()
+        if self.calls:
+            self.calls.thread.start()
 
     @property
     def cursors(self) -> list[Any]:
         """Where the readers are (see penstock/read/order.py), in the order of the plan."""
-        return [reader_of(node).cursor for node, _ in self.program.readers]
+        return self.iterations.cursors
+
+    @property
+    def place(self) -> Place:
+        """Where the first iteration begins that nobody has taken."""
+        return self.iterations.place
 
     def inputs(self, batch_size: int) -> Inputs:
         """The plan's external sources. They keep the executor; what they give to iterations does not."""
@@ -112,7 +70,7 @@ class Executor(Engine):
         ]
         return Inputs(
             inputs, batch_size, full=bool(self.program.readers), turn=self._turn, closed=lambda: self._closing,
-            numbers=lambda: (self.place.number, self._next),
+            numbers=lambda: (self.place.number, self.iterations.coming),
         )  # fmt: skip
 
     def _feed(self, on_gpu: bool, data: Any, layout: str | None, *, copy: bool, stream: Any) -> Fed:
@@ -129,12 +87,11 @@ class Executor(Engine):
         """
         self._check_process()
         self._settle()
-        begin = Place(self._next, *self._now(), self._sources())
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
-        self._starting = _Iteration(begin, ready, _Batch(self._quick), before, known)
+        one = self.iterations.begin(ready, before, known, Batch(self._quick))
         try:
             with self.recorded(Call.SCHEDULE):
-                self._start(self._starting)
+                self._start(one)
         except Exception as failure:
             if not self.pending():
                 raise
@@ -160,59 +117,34 @@ class Executor(Engine):
             return
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
-            self._set_cursors(self.place)
-            self._next = self.place.number
-            self._iterations.clear()
+            self.iterations.throw_away()
             self._stuck = None
             self._cancelling = False
-        if one := self._starting:
-            if self._has_started(one):
-                self._iterations[one.begin.number] = one
-                self._next = one.begin.number + 1
-            else:
-                self._set_cursors(one.begin)  # the samples that were taken are not lost
-            self._starting = None
-        first = self.place.number
-        if next(iter(self._iterations), first) < first:
-            for number in [n for n in self._iterations if n < first]:
-                del self._iterations[number]
-            for cursor, state in zip(self.cursors, self.place.states, strict=True):
-                cursor.forget(state)
+        one = self.iterations.starting
+        self.iterations.settle(has_started=one is not None and self._has_started(one))
 
-    def _has_started(self, one: _Iteration) -> bool:
+    def _has_started(self, one: Iteration) -> bool:
         return one.failure is not None or int(self._quick.ps_executor_scheduled(self._handle)) > one.before
 
-    def _start(self, one: _Iteration) -> None:
-        size, number = one.ready.size, one.begin.number
-        ids = epochs = None
-        for node, value in self.program.readers:
-            with Blame(node.op.name, node.location):
-                indices, when, keys = reader_of(node).cursor.take(size)
-            one.taken.append((indices, when))
-            if ids is None:
-                ids, epochs = keys, when
-            indices = _int64(indices)
-            if self._quick.ps_executor_feed_integers(self._handle, value, indices.ctypes.data, len(indices)) < 0:
-                raise self.program.failure()
-        if ids is None or epochs is None:
-            ids = np.arange(self._next_sample, self._next_sample + size)
-            epochs = np.zeros(size, np.int64)
-            self._next_sample += size
-        ids, epochs = _int64(ids), _int64(epochs)
-        one.end = Place(number + 1, *self._now(), one.ready.after(one.begin.sources))
+    def _start(self, one: Iteration) -> None:
+        order = self.iterations.order(one)
         if one.ready.failure:  # the samples are used up all the same: readers and sources stay in step
             one.batch.answer.state = -1
             one.failure = one.ready.failure
             return
+        for (_, value), indices in zip(self.program.readers, order.indices, strict=True):
+            if self._quick.ps_executor_feed_integers(self._handle, value, indices.ctypes.data, len(indices)) < 0:
+                raise self.program.failure()
         for g in one.ready.given:
             for number, fed in g.numbered():
                 self._quick.ps_executor_feed(self._handle, number, fed.handle)
-        if self._quick.ps_executor_schedule(self._handle, size, ids.ctypes.data, epochs.ctypes.data) < 0:
+        ids, epochs = order.ids.ctypes.data, order.epochs.ctypes.data
+        if self._quick.ps_executor_schedule(self._handle, one.ready.size, ids, epochs) < 0:
             raise self.program.failure()
 
     def pending(self) -> int:
         """Iterations scheduled and not taken."""
-        one, coming = self._starting, self._next  # no step may be in between: others look, too
+        one, coming = self.iterations.starting, self.iterations.coming  # no step may be in between: others look, too
         if one and one.begin.number == coming and self._has_started(one):
             coming += 1
         return 0 if self._cancelling else max(coming - self.place.number, 0)
@@ -228,11 +160,11 @@ class Executor(Engine):
 
     def _take(self, gpu_too: bool) -> tuple[TensorListCPU | TensorListGPU, ...]:
         self.wait(gpu_too)
-        one = self._iterations[self.place.number]
+        one = self.iterations.oldest
         assert one.end is not None
         if one.batch.answer.state < 0:
-            failure, one.failure = one.failure or one.ready.failure or self.program.failure(), None
-            self.place = one.end
+            failure, one.failure = one.failure or one.ready.failure or self._failure_of(one), None
+            self.iterations.place = one.end
             try:
                 raise failure
             finally:
@@ -240,7 +172,7 @@ class Executor(Engine):
         outputs = self._show(one)
         if recording := self.recording:
             recording.samples += one.ready.size
-        self.place = one.end
+        self.iterations.place = one.end
         self._settle()
         if self.broken.untold:
             self.broken.warn_of_past(min((state[0] for state in self.place.states), default=0))
@@ -248,10 +180,10 @@ class Executor(Engine):
 
     def _mend(self) -> bool:
         """Starts the oldest iteration and those behind it anew, if it failed for samples that may be left out."""
-        first = self._iterations[self.place.number]
+        first = self.iterations.oldest
         if not self.broken.explain(first.batch.answer, first.taken, first.known):
             return False
-        again = [self._iterations[n] for n in range(self.place.number, self._next)]
+        again = self.iterations.waiting()
         for one in again[1:]:  # what is broken in these is found out, too, before all begins anew
             self._wait_for(one, False)
             self.broken.explain(one.batch.answer, one.taken, one.known)
@@ -262,20 +194,9 @@ class Executor(Engine):
                 break
         return True
 
-    def _show(self, one: _Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
-        batch, handle = one.batch, one.batch.answer.batch
-        batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
-        outputs: list[TensorListCPU | TensorListGPU] = []
-        for k in range(self._outputs):
-            samples = (native.Tensor * one.ready.size)()
-            flags = self._quick.ps_batch_output(handle, k, samples)
-            device = self._quick.ps_batch_output_device(handle, k)
-            if device < 0:
-                outputs.append(TensorListCPU._from_native(batch, samples, flags))
-            else:
-                memory = GpuMemory.of_batch(handle, k, device)
-                outputs.append(TensorListGPU._from_native(batch, memory, samples, flags))
-        return tuple(outputs)
+    def _show(self, one: Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
+        one.batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
+        return tuple(one.batch.show(value) for value in self.program.outputs)
 
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
@@ -283,18 +204,24 @@ class Executor(Engine):
         self._settle()
         if not self.pending():
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
-        self._wait_for(self._iterations[self.place.number], gpu_too)
+        self._wait_for(self.iterations.oldest, gpu_too)
         while self._mend():
-            self._wait_for(self._iterations[self.place.number], gpu_too)
+            self._wait_for(self.iterations.oldest, gpu_too)
 
-    def _wait_for(self, one: _Iteration, gpu_too: bool) -> None:
+    def _wait_for(self, one: Iteration, gpu_too: bool) -> None:
         answer = one.batch.answer  # there may be one from an earlier call
         while not answer.state:
             self._check_process()
             with self.recorded(Call.WAIT):
                 self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
             if answer.state < 0:
-                one.failure = self.program.failure()
+                one.failure = self._failure_of(one)
+
+    def _failure_of(self, one: Iteration) -> Exception:
+        """Why the last native call failed, which waited for this iteration."""
+        failure = self.program.failure()
+        failure.__cause__ = self.calls.raised(one.before) if self.calls else None
+        return failure
 
     def cancel(self) -> None:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
@@ -308,28 +235,4 @@ class Executor(Engine):
     ) -> None:
         """The next iteration begins there: nothing may be scheduled. What is left out stays as it is."""
         self._settle()
-        here = self.place
-        place = Place(
-            here.number,
-            here.states if states is None else tuple(states),
-            here.counted if counted is None else counted,
-            {**here.sources, **(sources or {})},
-        )
-        self._set_cursors(place)
-        self.place = place
-
-    def _sources(self) -> Places:
-        last = self._iterations.get(self._next - 1)
-        return last.end.sources if last and last.end else self.place.sources
-
-    def _now(self) -> tuple[tuple[Any, ...], int]:
-        return tuple(cursor.state for cursor in self.cursors), self._next_sample
-
-    def _set_cursors(self, place: Place) -> None:
-        for cursor, state in zip(self.cursors, place.states, strict=True):
-            cursor.state = state
-        self._next_sample = place.counted
-
-
-def _int64(values: Any) -> Any:
-    return np.ascontiguousarray(values, np.int64)
+        self.iterations.go_to(states, counted, sources)

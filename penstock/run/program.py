@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import enum
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,15 @@ from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
 from penstock.machine import native
 from penstock.op import Chosen, Literal
-from penstock.optimize.plan import Plan
+from penstock.optimize.plan import Plan, Scope
+
+
+class Function(NamedTuple):
+    """A node in Python."""
+
+    node: OpNode
+    inputs: list[int]  # values
+    borrowed: list[bool]  # which of these may lie in memory of the user's
 
 
 class Program:
@@ -25,10 +33,13 @@ class Program:
         self.nodes: list[OpNode] = []  # by native number
         self.readers: list[tuple[OpNode, int]] = []  # and the value that tells them which samples
         self.inputs: list[tuple[OpNode, list[int]]] = []  # of the pipeline, and their values
+        self.outputs: list[int] = []  # their values
+        self.called: dict[int, Function] = {}  # in Python, by native number
         self.chosen: dict[OpNode, Chosen] = {}  # what does a node's work, where there is a choice
         self._library = native.quick()
         self._handle: Any = self._library.ps_plan_create()
         self._values: dict[DataNode, int] = {}
+        self._scopes: dict[Scope, int] = {}
         self._draws = 0
         self._device = device
         try:
@@ -44,13 +55,15 @@ class Program:
 
     def shown(self, plan: Plan) -> frozenset[int]:
         """The values of inputs whose memory outputs show."""
-        found = set()
-        for data in plan.outputs:
-            while data.source.op.alias:
-                data = data.source.inputs[0]
-            if data.source.op.external:
-                found.add(self._values[data])
-        return frozenset(found)
+        origins = map(self._origin, plan.outputs)
+        return frozenset(self._values[data] for data in origins if data.source.op.external)
+
+    @staticmethod
+    def _origin(data: DataNode) -> DataNode:
+        """The value whose memory this one shows: itself, unless an alias made it."""
+        while data.source.op.alias:
+            data = data.source.inputs[0]
+        return data
 
     def failure(self) -> PenstockError:
         """The exception for this thread's last native failure."""
@@ -78,7 +91,11 @@ class Program:
                 self._external(node)
                 continue
             order[node] = len(self.nodes)
-            self._add(node, node in plan.early, seed)
+            self._add(node, node in plan.early, seed, self._scope(plan.scopes.get(node)))
+            if node.op.splits:
+                for data in node.outputs:
+                    limit = self._scope(plan.scope(data))
+                    self._check(self._library.ps_plan_limit(self._handle, self._values[data], limit))
         for segment in plan.segments:
             flat = [order[n] for group in segment.groups for n in group]
             sizes = [len(group) for group in segment.groups]
@@ -87,8 +104,8 @@ class Program:
                     self._handle, native.ints(flat), native.ints(sizes), len(sizes), segment.where.value
                 )
             )
-        outputs = [self._values[o] for o in plan.outputs]
-        self._check(self._library.ps_plan_outputs(self._handle, native.ints(outputs), len(outputs)))
+        self.outputs = [self._values[o] for o in plan.outputs]
+        self._check(self._library.ps_plan_outputs(self._handle, native.ints(self.outputs), len(self.outputs)))
 
     def _constant(self, literal: Literal) -> int:
         tensor = _described(literal.array, literal.layout)
@@ -100,7 +117,18 @@ class Program:
         self._values.update(zip(node.outputs, values, strict=True))
         self.inputs.append((node, values))
 
-    def _add(self, node: OpNode, early: bool, seed: int) -> None:
+    def _scope(self, scope: Scope | None) -> int:
+        """Its native number."""
+        if scope is None:
+            return -1
+        if scope not in self._scopes:
+            parent, predicate = self._scope(scope.parent), self._values[scope.predicate]
+            self._scopes[scope] = self._check(
+                self._library.ps_plan_scope(self._handle, parent, predicate, int(scope.wanted))
+            )
+        return self._scopes[scope]
+
+    def _add(self, node: OpNode, early: bool, seed: int, scope: int) -> None:
         op = node.op
         inputs = [self._values[i] for i in node.inputs]
         if op.fed:
@@ -121,6 +149,11 @@ class Program:
         flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
         flags |= native.HOST_OUTPUT * op.host_output | native.BATCHWISE * op.batchwise
         flags |= native.TOLERANT * (op.on_error != "raise")
+        flags |= native.MIXES * op.merges
+        flags |= native.DEVICE_OUTPUT * (op.in_python and node.device == "gpu")
+        if op.in_python:
+            borrowed = [self._origin(data).source.op.no_copy for data in node.inputs]
+            self.called[len(self.nodes)] = Function(node, inputs, borrowed)
         self.nodes.append(node)
         first = self._library.ps_plan_node(
             self._handle,
@@ -130,6 +163,7 @@ class Program:
             len(node.outputs),
             self._key(op, seed),
             flags,
+            scope,
         )
         if first < 0:
             raise native.failure(op.name, str(node.location) if node.location else None)

@@ -31,9 +31,9 @@ class GpuMemory:
             self._destroy(self._handle)
 
     @classmethod
-    def of_batch(cls, batch: int, output: int, device: int) -> GpuMemory:
-        """That of an output, for a native handle of a finished iteration."""
-        return cls(native.quick().ps_gpu_of_batch(batch, output), device)
+    def of_batch(cls, batch: int, value: int, device: int) -> GpuMemory:
+        """That of a value, for a native handle of an iteration."""
+        return cls(native.quick().ps_gpu_of_batch(batch, value), device)
 
     @classmethod
     def join(cls, parts: Sequence[GpuMemory]) -> GpuMemory:

@@ -41,4 +41,4 @@ def test_paths_are_found() -> None:
     assert named(text) == {"native/nowhere/NAME.cpp", "gone.h", "penstock/device/GROUP/NAME.h"}
     assert [exists(name) for name in sorted(named(text))] == [False, False, True]
     architecture = named((ROOT / "docs" / "architecture.md").read_text())
-    assert {"penstock/optimize/passes.py", "native/run/crew.cpp", "penstock/pipeline/running.py"} <= architecture
+    assert {"penstock/optimize/passes.py", "native/run/worker_pool.cpp", "penstock/pipeline/running.py"} <= architecture

@@ -18,9 +18,9 @@ def plan() -> Iterator[Any]:
     native.quick().ps_plan_destroy(handle)
 
 
-def node(plan: Any, kernel: bytes, inputs: list[int], outputs: int = 1, flags: int = 0) -> int:
+def node(plan: Any, kernel: bytes, inputs: list[int], outputs: int = 1, flags: int = 0, scope: int = -1) -> int:
     """The result of adding a node."""
-    return int(native.quick().ps_plan_node(plan, kernel, native.ints(inputs), len(inputs), outputs, 0, flags))
+    return int(native.quick().ps_plan_node(plan, kernel, native.ints(inputs), len(inputs), outputs, 0, flags, scope))
 
 
 def declare(plan: Any, *names: str) -> None:
@@ -107,7 +107,12 @@ def test_keys_of_tables(plan: Any) -> None:
         (lambda p: segment(p, [0, 2], [2]), "no node 2"),
         (lambda p: segment(p, [-1], [1]), "no node -1"),
         (lambda p: segment(p, [0], [0]), "a group of 0"),
-        (lambda p: segment(p, [0], [1], 3), "no such kind"),
+        (lambda p: segment(p, [0], [1], 4), "no such kind"),
+        (lambda p: native.quick().ps_plan_scope(p, 0, 0, 1), "no scope 0"),
+        (lambda p: native.quick().ps_plan_scope(p, -1, 9, 1), "no value 9"),
+        (lambda p: native.quick().ps_plan_limit(p, 9, -1), "no value 9"),
+        (lambda p: native.quick().ps_plan_limit(p, 1, 5), "no scope 5"),
+        (lambda p: node(p, b"copy", [0], scope=2), "no scope 2"),
         (lambda p: native.quick().ps_plan_outputs(p, native.ints([3]), 1), "no value 3"),
         (lambda p: native.quick().ps_plan_constant(p, c.byref(native.Tensor(ndim=13))), "13 axes"),
         (lambda p: native.quick().ps_plan_constant(p, c.byref(native.Tensor(ndim=-1))), "-1 axes"),

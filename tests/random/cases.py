@@ -19,6 +19,7 @@ FUNCTIONS = (
 TWO = ("min", "max", "pow", "fpow", "atan2")
 WITHOUT = (
     "external_source",
+    "python_function",
     "readers.file",
     "get_property",
     "shapes",

@@ -1,0 +1,1 @@
+"""What conditionals are made of: one operator per module."""
