@@ -19,6 +19,7 @@ from penstock.op import Op, arg, op, registry
 from penstock.ops import call
 from tests.augment.test_sweep import CASES
 from tests.cases import Samples
+from tests.read.test_sweep import CASES as DATA_SETS
 
 Make = Callable[[str], Any]  # from the device, nodes
 
@@ -39,7 +40,6 @@ def _there(device: str) -> DataNode:
 
 # Those that the sweep's modules have no cases for.
 OTHERS: dict[str, list[Make]] = {
-    "readers.file": [lambda _: _read()],
     "decoders.image": [
         _decoded("decoders.image", jpeg_engine=engine, use_fast_idct=exact) for engine in ("cuda", "hardware", "cpu")
         for exact in (False, True)
@@ -73,6 +73,12 @@ def _cases(schema: type[Op], folder: Path) -> Iterator[Make]:
             yield make
 
 
+def _data_sets(schema: type[Op], folder: Path) -> Iterator[Make]:
+    for i, case in enumerate(case for case in DATA_SETS if case.reader == schema.name):
+        arguments = case.written(folder / str(i))
+        yield lambda _, given=arguments: call(schema, (), given)  # type: ignore[misc]
+
+
 def has_kernel(schema: type[Op]) -> bool:
     return not schema.external and not issubclass(schema, ConstantOp)
 
@@ -83,7 +89,7 @@ ALL = {schema.name: schema for schema in registry.ops.values() if has_kernel(sch
 @pytest.mark.parametrize("name", ALL)
 def test_a_kernel_reads_what_is_declared(name: str, tmp_path: Path, software_gpu: None) -> None:
     schema = ALL[name]
-    makers = [*OTHERS.get(name, []), *_cases(schema, tmp_path)]
+    makers = [*OTHERS.get(name, []), *_cases(schema, tmp_path), *_data_sets(schema, tmp_path)]
     if name in ("_to_gpu", "_to_cpu"):
         makers.append(lambda _: _there("gpu").cpu())
     assert makers, "this operator is tried nowhere"
