@@ -119,7 +119,7 @@ class Plan:
 
     def problem(self, kernel: str) -> str | None:
         """What is wrong with the node of these arguments; they are gone then."""
-        made = self._library.ps_plan_node(self._handle, kernel.encode(), native.ints([self._input]), 1, 1, 0, 0)
+        made = self._library.ps_plan_node(self._handle, kernel.encode(), native.ints([self._input]), 1, 1, 0, 0, -1)
         if made >= 0:
             return None
         error = native.last_error()

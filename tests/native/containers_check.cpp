@@ -121,7 +121,7 @@ Frames read(const std::vector<int64_t>& containers, const std::vector<int64_t>& 
   const int32_t input = ps_plan_source(plan, 0), node = 0, group = 1;
   expect(ps_arg_table(plan, "containers", &a) == 0 && ps_arg_table(plan, "frames", &b) == 0, "no table");
   constexpr int waits_for_files = 4;               // and is not early: its shapes are known before
-  const int32_t output = ps_plan_node(plan, "read_toy_video", &input, 1, 1, 0, waits_for_files);
+  const int32_t output = ps_plan_node(plan, "read_toy_video", &input, 1, 1, 0, waits_for_files, -1);
   expect(output > 0 && ps_plan_segment(plan, &node, &group, 1, 1) == 0, "no segment");
   expect(ps_plan_outputs(plan, &output, 1) == 0, "no output");
   ps_options options{};
@@ -141,7 +141,7 @@ Frames read(const std::vector<int64_t>& containers, const std::vector<int64_t>& 
     while (!answer.state) ps_executor_wait(executor, 100, 0, &answer);
     expect(answer.state == 1, "a batch has failed");
     std::vector<ps_tensor> samples{size_t(n)};
-    ps_batch_output(answer.batch, 0, samples.data());
+    ps_batch_samples(answer.batch, output, samples.data());
     for (const ps_tensor& t : samples) {
       const auto* values = static_cast<const uint64_t*>(t.data);
       found.insert(found.end(), values, values + kSequence);
