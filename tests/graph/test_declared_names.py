@@ -38,6 +38,12 @@ def _there(device: str) -> DataNode:
     return image.gpu() if device == "gpu" else image
 
 
+def _branches(device: str, merged: bool) -> Any:
+    predicate = fn.random.coin_flip(dtype=types.BOOL)
+    branches = fn._conditional.split(_there(device), predicate=predicate)
+    return fn._conditional.merge(*branches, predicate=predicate) if merged else branches
+
+
 # Those that the sweep's modules have no cases for.
 OTHERS: dict[str, list[Make]] = {
     "decoders.image": [
@@ -52,6 +58,9 @@ OTHERS: dict[str, list[Make]] = {
     ],
     "random_crop_generator": [lambda _: fn.random_crop_generator(types.Constant(np.int64([4, 6])))],
     "peek_image_shape": [lambda _: fn.peek_image_shape(_read()[0])],
+    "_conditional.split": [lambda device: _branches(device, False)],
+    "_conditional.merge": [lambda device: _branches(device, True)],
+    "python_function": [lambda device: fn.python_function(_there(device), function=abs, device=device)],
     "_arithmetic": [lambda device: 1 + _there(device) * 2],
     "_subscript": [lambda device: _there(device)[2:, None], lambda device: _there(device)[0]],
     "_shape": [lambda device: _there(device).shape(device=device)],

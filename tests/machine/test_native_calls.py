@@ -49,7 +49,7 @@ def test_numbers_of_arguments(table: dict[str, tuple[Any, list[Any]]]) -> None:
 STRUCTS = {
     "ps_tensor": native.Tensor, "ps_error_info": native.ErrorInfo, "ps_codec": native.Codec, "ps_answer": native.Answer,
     "ps_options": native.Options, "ps_gpu_info": native.GpuInfo, "ps_span": native.Span,
-    "ps_members": native.Members, "ps_passes": native.Passes,
+    "ps_members": native.Members, "ps_passes": native.Passes, "ps_call": native.Call,
 }  # fmt: skip
 
 

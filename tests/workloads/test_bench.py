@@ -12,8 +12,8 @@ from tools.parity import operators
 
 # They only fill memory or wrap another one that is timed; or what they do is timed with all others.
 _ELSEWHERE = {
-    "cast_like", "constant", "external_source", "full_like", "ones", "ones_like", "readers.file", "readers.webdataset",
-    "zeros", "zeros_like",
+    "cast_like", "constant", "external_source", "full_like", "ones", "ones_like", "python_function",
+    "readers.file", "readers.webdataset", "zeros", "zeros_like",
 }  # fmt: skip
 
 
