@@ -181,7 +181,7 @@ ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
 
 ps_fed* ps_fed_device(ps_gpu_memory* memory, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait) {
   return new_fed([&] {
-    return feed_device(memory->lease, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
+    return feed_device(memory->buffer, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
   });
 }
 

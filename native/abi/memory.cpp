@@ -8,8 +8,8 @@ using namespace ps;
 namespace {
 
 template <class F> ps_gpu_memory* new_memory(F f) {
-  gpu::LeaseRef lease;
-  return guarded([&] { lease = f(); return 0; }) < 0 ? nullptr : new ps_gpu_memory{std::move(lease)};
+  gpu::DeviceBufferRef buffer;
+  return guarded([&] { buffer = f(); return 0; }) < 0 ? nullptr : new ps_gpu_memory{std::move(buffer)};
 }
 
 gpu::CUstream stream_of(uint64_t handle) { return reinterpret_cast<gpu::CUstream>(handle); }
@@ -25,23 +25,23 @@ ps_gpu_memory* ps_gpu_of_batch(const ps_batch* b, int output) {
   return new_memory([&] {
     const std::shared_ptr<Batch>& batch = b->batch;
     const BufferRef& block = batch->value_memory[size_t(batch->plan->outputs[size_t(output)])];
-    const auto lease = [&](std::vector<BufferRef> buffers, std::shared_ptr<const void> owner) {
-      return std::make_shared<gpu::Lease>(batch->device, std::move(buffers), batch->done, std::move(owner));
+    const auto buffer = [&](std::vector<BufferRef> buffers, std::shared_ptr<const void> owner) {
+      return std::make_shared<gpu::DeviceBuffer>(batch->device, std::move(buffers), batch->done, std::move(owner));
     };
-    if (block) return lease({block}, nullptr);
-    // What was fed and is handed on has no block of its own: the batch keeps it, and its leases know how it is used.
-    std::vector<gpu::LeaseRef> parts{lease({}, batch)};
+    if (block) return buffer({block}, nullptr);
+    // What was fed and is handed on has no block of its own: the batch keeps it, and its buffers know how it is used.
+    std::vector<gpu::DeviceBufferRef> parts{buffer({}, batch)};
     for (const auto& [value, fed] : batch->fed)
-      if (fed->lease) parts.push_back(fed->lease);
-    return std::make_shared<gpu::Lease>(std::move(parts));
+      if (fed->buffer) parts.push_back(fed->buffer);
+    return std::make_shared<gpu::DeviceBuffer>(std::move(parts));
   });
 }
 
 ps_gpu_memory* ps_gpu_join(ps_gpu_memory* const* parts, int n) {
   return new_memory([&] {
-    std::vector<gpu::LeaseRef> leases;
-    for (int i = 0; i < n; i++) leases.push_back(parts[i]->lease);
-    return std::make_shared<gpu::Lease>(std::move(leases));
+    std::vector<gpu::DeviceBufferRef> buffers;
+    for (int i = 0; i < n; i++) buffers.push_back(parts[i]->buffer);
+    return std::make_shared<gpu::DeviceBuffer>(std::move(buffers));
   });
 }
 
@@ -51,7 +51,7 @@ ps_gpu_memory* ps_gpu_borrow(int device, const uint64_t* stream, void (*release)
     const gpu::DeviceRef d = gpu::Device::get(device);
     gpu::Current current(*d);
     auto ready = stream ? std::make_shared<gpu::Event>(d, stream_of(*stream)) : nullptr;
-    return std::make_shared<gpu::Lease>(d, std::vector<BufferRef>{}, std::move(ready), std::move(kept));
+    return std::make_shared<gpu::DeviceBuffer>(d, std::vector<BufferRef>{}, std::move(ready), std::move(kept));
   });
 }
 
@@ -59,32 +59,32 @@ ps_gpu_memory* ps_gpu_upload(int device, const ps_tensor* samples, int n, void**
   return new_memory([&] {
     auto copied = gpu::upload(gpu::Device::get(device), from_c(samples, n));
     *data = copied.data;
-    return copied.lease;
+    return copied.buffer;
   });
 }
 
 ps_gpu_memory* ps_gpu_gather(ps_gpu_memory* m, const ps_tensor* samples, int n, void** data) {
   return new_memory([&] {
-    auto copied = gpu::gather(*m->lease, from_c(samples, n));
+    auto copied = gpu::gather(*m->buffer, from_c(samples, n));
     *data = copied.data;
-    return copied.lease;
+    return copied.buffer;
   });
 }
 
 int ps_gpu_download(ps_gpu_memory* m, const ps_tensor* samples, int n, void* to) {
-  return guarded([&] { gpu::download(*m->lease, from_c(samples, n), to); return 0; });
+  return guarded([&] { gpu::download(*m->buffer, from_c(samples, n), to); return 0; });
 }
 
 int ps_gpu_copy_out(ps_gpu_memory* m, const ps_tensor* samples, int n, void* to, uint64_t stream, int wait) {
-  return guarded([&] { gpu::copy_out(*m->lease, from_c(samples, n), to, stream_of(stream), wait != 0); return 0; });
+  return guarded([&] { gpu::copy_out(*m->buffer, from_c(samples, n), to, stream_of(stream), wait != 0); return 0; });
 }
 
-int ps_gpu_passed(const ps_gpu_memory* m) { return guarded([&] { return m->lease->passed() ? 1 : 0; }); }
-int ps_gpu_wait(const ps_gpu_memory* m) { return guarded([&] { m->lease->wait(); return 0; }); }
+int ps_gpu_passed(const ps_gpu_memory* m) { return guarded([&] { return m->buffer->passed() ? 1 : 0; }); }
+int ps_gpu_wait(const ps_gpu_memory* m) { return guarded([&] { m->buffer->wait(); return 0; }); }
 int ps_gpu_order(const ps_gpu_memory* m, uint64_t stream) {
-  return guarded([&] { m->lease->order(stream_of(stream)); return 0; });
+  return guarded([&] { m->buffer->order(stream_of(stream)); return 0; });
 }
-int ps_gpu_lend(ps_gpu_memory* m) { return guarded([&] { m->lease->lend(); return 0; }); }
+int ps_gpu_lend(ps_gpu_memory* m) { return guarded([&] { m->buffer->lend(); return 0; }); }
 void ps_gpu_destroy(ps_gpu_memory* m) { delete m; }
 
 int ps_gpu_copy_stream(int device, uint64_t* stream) {
@@ -106,7 +106,7 @@ int ps_gpu_device_at(const void* data) {
 const char* ps_dlpack_export(ps_gpu_memory* m, const ps_tensor* t, int flags, void** managed) {
   gpu::Exported e{};
   guarded([&] {
-    e = gpu::dlpack_export(m->lease, from_c(*t), (flags & PS_DLPACK_VERSIONED) != 0, (flags & PS_DLPACK_COPIED) != 0);
+    e = gpu::dlpack_export(m->buffer, from_c(*t), (flags & PS_DLPACK_VERSIONED) != 0, (flags & PS_DLPACK_COPIED) != 0);
     *managed = e.managed;
     return 0;
   });

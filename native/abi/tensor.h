@@ -6,12 +6,12 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 #include "penstock.h"
 #include "run/batch.h"
 
 struct ps_gpu_memory {
-  ps::gpu::LeaseRef lease;
+  ps::gpu::DeviceBufferRef buffer;
 };
 
 struct ps_batch {

@@ -103,7 +103,7 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
     for (Tensor& t : b->values[size_t(v)])         // what is made of them may outlive them
       if (t.source) t.source = b->texts.keep(t.source);
     b->value_memory[size_t(v)] = given->memory;
-    if (given->lease) b->device = given->lease->device();
+    if (given->buffer) b->device = given->buffer->device();
   }
   for (size_t v = 0; size && v < plan_->values.size(); v++)
     if (plan_->values[v].fed && b->values[v][0].dtype == DType::none)
@@ -112,7 +112,7 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
     gpu::Current current(*b->device);
     const gpu::CUstream stream = gpu::copy_stream(b->device);
     for (const auto& [v, given] : fed)
-      if (given->lease) given->lease->order(stream);
+      if (given->buffer) given->buffer->order(stream);
     b->done = std::make_shared<gpu::Event>(b->device, stream);
   }
   b->fed = std::move(fed);

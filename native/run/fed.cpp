@@ -41,10 +41,10 @@ std::shared_ptr<Fed> fed_of(std::vector<Tensor> samples) {
 gpu::CUdeviceptr address(const void* p) { return reinterpret_cast<gpu::CUdeviceptr>(p); }
 
 // The block's contents are there, and it is free for others, when the stream has got this far.
-gpu::LeaseRef written(gpu::DeviceRef device, const BufferRef& block, gpu::CUstream stream) {
+gpu::DeviceBufferRef written(gpu::DeviceRef device, const BufferRef& block, gpu::CUstream stream) {
   const auto done = std::make_shared<gpu::Event>(device, stream);
   block->add_fence(done);
-  return std::make_shared<gpu::Lease>(device, std::vector<BufferRef>{block}, done);
+  return std::make_shared<gpu::DeviceBuffer>(device, std::vector<BufferRef>{block}, done);
 }
 
 }  // namespace
@@ -71,19 +71,19 @@ FedRef feed_integers(const int64_t* values, int n) {
   return fed;
 }
 
-FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
+FedRef feed_device(const gpu::DeviceBufferRef& buffer, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
                    bool wait) {
-  const gpu::DeviceRef device = lease->device();
+  const gpu::DeviceRef device = buffer->device();
   gpu::Current current(*device);
   const auto fed = fed_of(std::move(samples));
   if (!copy) {
     const auto now = std::make_shared<gpu::Event>(device, stream);
-    fed->lease = std::make_shared<gpu::Lease>(std::vector<gpu::LeaseRef>{
-        lease, std::make_shared<gpu::Lease>(device, std::vector<BufferRef>{}, now)});
+    fed->buffer = std::make_shared<gpu::DeviceBuffer>(std::vector<gpu::DeviceBufferRef>{
+        buffer, std::make_shared<gpu::DeviceBuffer>(device, std::vector<BufferRef>{}, now)});
     return fed;
   }
   fed->memory = device->memory()->take(total_bytes(fed->samples), stream);
-  lease->order(stream);
+  buffer->order(stream);
   uint8_t* to = fed->memory->data();
   for (const Tensor& t : fed->samples) {
     if (t.bytes())
@@ -91,9 +91,9 @@ FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool
                  "cuMemcpyDtoDAsync");
     to += t.bytes();
   }
-  fed->lease = written(device, fed->memory, stream);
+  fed->buffer = written(device, fed->memory, stream);
   const auto done = std::make_shared<gpu::Event>(device, stream);
-  lease->used(done);
+  buffer->used(done);
   if (wait) done->wait();
   place(fed->samples, fed->memory->data());
   return fed;
@@ -111,7 +111,7 @@ FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gp
                "cuMemcpyHtoDAsync");
     pinned->add_fence(std::make_shared<gpu::Event>(device, stream));
   }
-  fed->lease = written(device, fed->memory, stream);
+  fed->buffer = written(device, fed->memory, stream);
   place(fed->samples, fed->memory->data());
   return fed;
 }

@@ -6,14 +6,14 @@
 
 #include "core/memory.h"
 #include "core/texts.h"
-#include "cuda/memory/lease.h"
+#include "cuda/memory/device_buffer.h"
 
 namespace ps {
 
 struct Fed {
   std::vector<Tensor> samples;
   BufferRef memory;      // of a copy: the one block that the samples lie in
-  gpu::LeaseRef lease;   // of device memory
+  gpu::DeviceBufferRef buffer;   // of device memory
   std::vector<int64_t> integers;
   Texts sources;         // that the samples name: who gave them may let go of his
 };
@@ -25,10 +25,11 @@ FedRef feed_copy(Pool& pool, std::vector<Tensor> samples);
 FedRef feed_in_place(std::vector<Tensor> samples);
 FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to memory of their own: waits for nothing
 
-// Samples in device memory, which are there when the lease says so and `stream` has got this far. A copy is put into
+// Samples in device memory, which are there when the buffer says so and `stream` has got this far. A copy is put into
 // this stream: what the producer puts there later comes after it; or is waited for, where nobody knows the producer's
 // stream.
-FedRef feed_device(const gpu::LeaseRef& lease, std::vector<Tensor> samples, bool copy, gpu::CUstream stream, bool wait);
+FedRef feed_device(const gpu::DeviceBufferRef& buffer, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
+                   bool wait);
 // From the host to the device. The host's samples are free on return.
 FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gpu::CUstream stream);
 

@@ -26,7 +26,7 @@ template <class F> void guarded(Batch& b, const int& node, F f) {
 
 void wait_for_fed(const Batch& b, gpu::CUstream stream) {
   for (const auto& [value, fed] : b.fed)
-    if (fed->lease) fed->lease->order(stream);
+    if (fed->buffer) fed->buffer->order(stream);
 }
 
 }  // namespace
@@ -230,9 +230,9 @@ void GpuRunner::launch(Batch& b) {
     for (auto& arena : b.arenas) arena->add_fence(b.done);
     for (const auto& [value, fed] : b.fed) {
       if (fed->memory) fed->memory->add_fence(b.done);
-      if (!fed->lease) continue;
-      fed->lease->used(b.done);
-      if (!fed->lease->foreign()) continue;
+      if (!fed->buffer) continue;
+      fed->buffer->used(b.done);
+      if (!fed->buffer->foreign()) continue;
       std::lock_guard lock(mutex_);
       borrowed_.emplace_back(b.done, fed);
     }

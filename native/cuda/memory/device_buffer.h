@@ -56,7 +56,7 @@ CUstream copy_stream(DeviceRef device);
 
 // Samples, from wherever they are, copied one behind the other.
 struct Copied {
-  DeviceBufferRef lease;
+  DeviceBufferRef buffer;
   void* data;
 };
 Copied upload(DeviceRef device, const std::vector<Tensor>& samples);         // from the host; waits
