@@ -13,7 +13,7 @@ from pathlib import Path
 from bench import operators
 from bench.contest import Contestant, contest, ratio
 from bench.photos import photos
-from bench.report import Section, choose, table, write
+from bench.report import Section, arguments, choose, table, write
 
 WORK = {
     "train": ("420", "444", "12mp"),
@@ -58,13 +58,9 @@ class Bench:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench before")
-    parser.add_argument("checkout", type=Path, help="of another version, in which ./dev build was run")
-    parser.add_argument("sections", nargs="*", help="some of: rates operators (default: both)")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each contestant (7)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of one round (2; a fifth for operators)")
-    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial")
-    parser.add_argument("--append", action="store_true", help="add the sections to bench/results/before.md")
+    checkout = argparse.ArgumentParser(add_help=False)
+    checkout.add_argument("checkout", type=Path, help="of another version, in which ./dev build was run")
+    parser = arguments("before", "rates operators (their rounds are a fifth as long)", 7, 2.0, [checkout])
     options = parser.parse_args()
     bench = Bench(options)
     sections: dict[str, Section] = {

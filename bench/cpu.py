@@ -11,14 +11,14 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from bench import machine, operators
 from bench.contest import Contestant, contest, ratio
 from bench.photos import describe, index_of, photos
-from bench.report import table
+from bench.report import Section, arguments, choose, table
 
 RESULT = Path(__file__).parent / "results" / "cpu.md"
 
@@ -129,17 +129,10 @@ class Bench:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench cpu")
-    parser.add_argument(
-        "sections", nargs="*", help="some of: rates operators index scaling busy imports memory growth (default: all)"
-    )
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each contestant (5)")
-    parser.add_argument("--seconds", type=float, default=2.5, help="length of one round (2.5)")
-    parser.add_argument("--count", type=int, help="photographs in each set, for a short trial (2048)")
-    parser.add_argument("--append", action="store_true", help="add the sections to bench/results/cpu.md")
+    parser = arguments("cpu", "rates operators index scaling busy imports memory growth", 5, 2.5)
     options = parser.parse_args()
     bench = Bench(options)
-    sections: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
+    sections: dict[str, Section] = {
         "rates": ("Rates", bench.rates),
         "operators": ("Operators", bench.operators),
         "index": ("With an index of JPEG files", bench.index),
@@ -149,13 +142,11 @@ def main() -> None:
         "memory": ("Memory", bench.memory),
         "growth": ("Memory over many epochs", bench.growth),
     }
-    chosen = options.sections or list(sections)
-    if unknown := set(chosen) - set(sections):
-        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    chosen = choose(parser, options.sections or list(sections), sections)
     about = [*machine.describe(), f"Besides: {machine.load()} at the start"]
     lines = [f"# Added: {', '.join(chosen)}" if options.append else "# Penstock on CPUs", ""]
     lines += [*(f"- {line}" for line in about), ""]
-    for title, body in (sections[name] for name in chosen):
+    for title, body in chosen.values():
         lines += [f"## {title}", ""]
         print(f"\n## {title}\n", flush=True)
         for line in body():
@@ -163,7 +154,7 @@ def main() -> None:
             lines.append(line)
         lines.append("")
     lines.append(f"At the end: {machine.load()}.")
-    whole = chosen == list(sections) and not options.count  # a part of the tables never takes the place of all
+    whole = list(chosen) == list(sections) and not options.count  # a part of the tables never takes the place of all
     if whole or options.append:
         RESULT.parent.mkdir(exist_ok=True)
         with open(RESULT, "a" if options.append else "w") as file:

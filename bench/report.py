@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,12 @@ def script(module: str, *words: Any, env: dict[str, str] | None = None) -> dict[
     return result
 
 
-def arguments(name: str, sections: str, rounds: int, seconds: float) -> argparse.ArgumentParser:
-    """Of ``./dev bench NAME``, with the defaults for ``rounds`` and ``seconds``."""
-    parser = argparse.ArgumentParser(prog=f"./dev bench {name}")
-    parser.add_argument("sections", nargs="*", help=f"some of: {sections}")
+def arguments(
+    name: str, sections: str, rounds: int, seconds: float, first: Sequence[argparse.ArgumentParser] = ()
+) -> argparse.ArgumentParser:
+    """Of ``./dev bench NAME``, with the defaults for ``rounds`` and ``seconds``; those of ``first`` come before."""
+    parser = argparse.ArgumentParser(prog=f"./dev bench {name}", parents=first)
+    parser.add_argument("sections", nargs="*", help=f"some of: {sections} (default: all)")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds of each contestant ({rounds})")
     parser.add_argument("--seconds", type=float, default=seconds, help=f"length of one round ({seconds})")
     parser.add_argument("--count", type=int, help="photographs in each set, for a short trial")

@@ -33,6 +33,8 @@ class Members {
   std::map<std::string, int32_t, std::less<>> numbers_;
 };
 
+inline constexpr int64_t kTarBlock = 512;             // headers and files begin at multiples of it
+
 // By the headers of a tar archive, of any storage: POSIX's (pax) and GNU's names of any length and sizes among them.
 // Throws Error(read) where it is none; a file that the archive's end cuts off is there, and fails when it is read.
 Members read_tar(const char* path);

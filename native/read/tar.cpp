@@ -13,14 +13,13 @@
 namespace ps {
 namespace {
 
-constexpr int64_t kBlock = 512;
 constexpr int64_t kLongest = 1 << 20;              // of a name, or of pax records
 
 struct Header {
   char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2],
       user[32], group[32], major[8], minor[8], prefix[155], padding[12];
 };
-static_assert(sizeof(Header) == kBlock);
+static_assert(sizeof(Header) == kTarBlock);
 
 template <size_t N> std::string_view text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
@@ -94,14 +93,14 @@ class Tar {
       const Header h = header(at);
       if (is_zero(h)) {                            // two of them are the end, one alone is nothing
         if (++empty == 2) break;
-        at += kBlock;
+        at += kTarBlock;
         continue;
       }
       empty = 0;
       if (!is_header(h)) refuse(at);
       const auto size = number(h.size);
       if (!size || *size > INT64_MAX / 4) refuse(at);
-      const int64_t data = at + kBlock;
+      const int64_t data = at + kTarBlock;
       at = data + whole(*size);
       switch (h.type) {
         case 'x': take_records(contents(data, *size), said); continue;
@@ -124,7 +123,7 @@ class Tar {
   }
 
  private:
-  static int64_t whole(int64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
+  static int64_t whole(int64_t bytes) { return (bytes + kTarBlock - 1) / kTarBlock * kTarBlock; }
 
   static bool is_zero(const Header& h) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&h);
@@ -139,11 +138,11 @@ class Tar {
 
   // Through a buffer: several small files lie in it at a time.
   Header header(int64_t at) {
-    constexpr int64_t at_once = 16 * kBlock;
+    constexpr int64_t at_once = 16 * kTarBlock;
     Header h;
-    if (at < begin_ || at + kBlock > begin_ + int64_t(buffer_.size())) {
+    if (at < begin_ || at + kTarBlock > begin_ + int64_t(buffer_.size())) {
       const int64_t left = file_->bytes() - at;
-      if (left < kBlock) refuse(at);
+      if (left < kTarBlock) refuse(at);
       buffer_.resize(size_t(std::min(left, at_once)));
       file_->read_all(at, buffer_.data(), int64_t(buffer_.size()));
       begin_ = at;
@@ -153,7 +152,7 @@ class Tar {
   }
 
   std::string contents(int64_t at, int64_t bytes) {
-    if (bytes > kLongest || bytes > file_->bytes() - at) refuse(at - kBlock);
+    if (bytes > kLongest || bytes > file_->bytes() - at) refuse(at - kTarBlock);
     std::string text(size_t(bytes), '\0');
     file_->read_all(at, text.data(), bytes);
     return text;

@@ -11,8 +11,6 @@
 namespace ps {
 namespace {
 
-constexpr int64_t kBlock = 512;                    // of a tar archive: files begin at multiples of it
-
 class Index {
  public:
   explicit Index(const char* path) : path_(path) {
@@ -41,7 +39,7 @@ class Index {
         if (!good || (version == "v1.2" && name.empty()))
           refuse(version == "v1.2" ? "expected EXTENSION OFFSET BYTES NAME of each file"
                                    : "expected EXTENSION OFFSET BYTES of each file");
-        if (offset % kBlock)
+        if (offset % kTarBlock)
           refuse("the offset " + std::to_string(offset) + " is no multiple of 512, so no file begins there");
         found.add(extension, name, offset, bytes);
       }

@@ -28,7 +28,8 @@ FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to m
 // Samples in device memory, which are there when the buffer says so and `stream` has got this far. A copy is put into
 // this stream: what the producer puts there later comes after it; or is waited for, where nobody knows the producer's
 // stream.
-FedRef feed_device(const gpu::DeviceBufferRef& buffer, std::vector<Tensor> samples, bool copy, gpu::CUstream stream, bool wait);
+FedRef feed_device(const gpu::DeviceBufferRef& buffer, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
+                   bool wait);
 // From the host to the device. The host's samples are free on return.
 FedRef feed_upload(gpu::DeviceRef device, const std::vector<Tensor>& samples, gpu::CUstream stream);
 
