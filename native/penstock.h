@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 11
+#define PS_ABI_VERSION 12
 #define PS_MAX_DIMS 12
 
 typedef struct ps_plan ps_plan;
@@ -126,6 +126,7 @@ typedef struct {
   int32_t node, size;      /* of the plan; samples */
   int64_t iteration;       /* counted since the executor's start */
   int64_t start_ns;
+  uint64_t stream;         /* of the GPU, as long as the batch; 0: the plan has none */
   ps_batch* batch;
 } ps_call;
 PS_API int ps_executor_next_call(ps_executor*, ps_call*); /* waits */

@@ -290,7 +290,7 @@ int ps_executor_release_unused(ps_executor* e) {
 
 uint64_t ps_executor_stream(ps_executor* e) {
   const auto executor = e->use();
-  return executor && executor->gpu() ? reinterpret_cast<uint64_t>(executor->gpu()->stream()) : 0;
+  return executor && executor->gpu() ? reinterpret_cast<uint64_t>(gpu::CUstream(*executor->gpu()->stream())) : 0;
 }
 
 int ps_executor_kernels(ps_executor* e, const char** sources, int max_sources) {

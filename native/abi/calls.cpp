@@ -21,7 +21,8 @@ int ps_executor_next_call(ps_executor* e, ps_call* to) {
     to->size = call.batch->count(call.batch->plan->nodes[size_t(call.node)].scope);
     to->iteration = call.batch->number;
     to->start_ns = call.start_ns;
-    to->batch = new ps_batch{std::move(call.batch), std::move(kept)};
+    to->stream = call.stream ? reinterpret_cast<uint64_t>(gpu::CUstream(*call.stream)) : 0;
+    to->batch = new ps_batch{std::move(call.batch), std::move(kept), std::move(call.stream)};
     return 0;
   });
 }

@@ -17,6 +17,7 @@ struct ps_gpu_memory {
 struct ps_batch {
   std::shared_ptr<ps::Batch> batch;
   std::vector<ps::BufferRef> kept = {};          // what a Python function was shown: it may keep that for longer
+  std::shared_ptr<const ps::gpu::Stream> stream = nullptr;   // and what it works in
 };
 
 struct ps_fed {

@@ -35,7 +35,8 @@ void wait_for_fed(const Batch& b, gpu::CUstream stream) {
 }  // namespace
 
 GpuRunner::GpuRunner(const Plan& plan, int device, int priority)
-    : plan_(plan), passes_(plan.counted_groups), device_(gpu::Device::get(device)), early_(device_, priority), front_(device_, priority), compute_(device_, priority) {
+    : plan_(plan), passes_(plan.counted_groups), device_(gpu::Device::get(device)), early_(device_, priority),
+      front_(device_, priority), compute_(std::make_shared<gpu::Stream>(device_, priority)) {
   device_->enter();
 }
 
@@ -82,7 +83,7 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
 void GpuRunner::give_memory(Batch& b, const Node& node, bool front) {
   for (int v : node.outputs) {
     const size_t total = b.bytes(v);
-    const gpu::CUstream only = front ? nullptr : gpu::CUstream(compute_);   // two streams may write what is in front
+    const gpu::CUstream only = front ? nullptr : gpu::CUstream(*compute_);   // two streams may write what is in front
     b.place(v, node.host_output ? device_->pinned()->take(total) : device_->memory()->take(total, only));
   }
 }
@@ -183,7 +184,7 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
   std::vector<Passes> passes(plan_.counted_groups);
   try {
     b.gpu = {};
-    b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, compute_);
+    b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, *compute_);
     if (b.shared) b.gpu.recorder->set_file_blocks(b.shared->blocks());
     // What does not fit is recorded again: behind a decoder, and then alone.
     b.gpu.in.reserve(3 * in * size_t(b.size));
@@ -229,13 +230,13 @@ void GpuRunner::launch(Batch& b) {
     gpu::Recorder& r = *b.gpu.recorder;
     try {
       wait_for_fed(b, front_);
-      wait_for_fed(b, compute_);
+      wait_for_fed(b, *compute_);
       r.run();
     } catch (...) {
       node = r.failed_node();
       throw;
     }
-    b.done = std::make_shared<gpu::Event>(device_, compute_);
+    b.done = std::make_shared<gpu::Event>(device_, *compute_);
     for (const BufferRef& m : r.take_memory()) m->add_fence(b.done);
     for (auto& arena : b.arenas) arena->add_fence(b.done);
     for (const auto& [value, fed] : b.fed) {
@@ -256,7 +257,7 @@ void GpuRunner::launch(Batch& b) {
 
 bool GpuRunner::call_back(void (*function)(void*), void* argument) {
   gpu::Current current(*device_);
-  return gpu::driver().cuLaunchHostFunc(compute_, function, argument) == gpu::kSuccess;
+  return gpu::driver().cuLaunchHostFunc(*compute_, function, argument) == gpu::kSuccess;
 }
 
 void GpuRunner::abandon(Batch& b) {
@@ -264,7 +265,7 @@ void GpuRunner::abandon(Batch& b) {
   gpu::Current current(*device_);
   gpu::driver().cuStreamSynchronize(early_);           // what was enqueued must not outlive its memory
   gpu::driver().cuStreamSynchronize(front_);
-  gpu::driver().cuStreamSynchronize(compute_);
+  gpu::driver().cuStreamSynchronize(*compute_);
   b.gpu = {};
 }
 
@@ -287,7 +288,7 @@ std::vector<std::string> GpuRunner::sources() {
 void order_fed(Batch& b, const GpuRunner* gpu) {
   if (!b.device) return;
   gpu::Current current(*b.device);
-  const gpu::CUstream stream = gpu ? gpu->stream() : gpu::copy_stream(b.device);
+  const gpu::CUstream stream = gpu ? gpu::CUstream(*gpu->stream()) : gpu::copy_stream(b.device);
   for (const auto& [v, given] : b.fed)
     if (given->buffer) given->buffer->order(stream);
   b.done = std::make_shared<gpu::Event>(b.device, stream);

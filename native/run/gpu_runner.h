@@ -18,7 +18,7 @@ class GpuRunner {
   ~GpuRunner();
 
   gpu::DeviceRef device() const { return device_; }
-  gpu::CUstream stream() const { return compute_; }
+  std::shared_ptr<const gpu::Stream> stream() const { return compute_; }   // of kernels: functions in Python work in it, too
   // Gives the segment's outputs memory and lists its work; `node` is the one in hand. Where it throws, the batch holds
   // nothing of that.
   void record(Batch& b, const Segment& s, int& node);
@@ -48,7 +48,8 @@ class GpuRunner {
   const Plan& plan_;
   std::vector<PassCounts> passes_;             // added to with mutex_ held
   gpu::DeviceRef device_;
-  gpu::Stream early_, front_, compute_;        // decoding by the GPU; copies; kernels, which follow both
+  gpu::Stream early_, front_;                  // decoding by the GPU; copies
+  const std::shared_ptr<const gpu::Stream> compute_;   // kernels, which follow both
   std::mutex mutex_;                           // guards what follows
   std::deque<std::pair<gpu::EventRef, FedRef>> borrowed_;   // others' memory, until the GPU is done with it
   std::vector<std::string> sources_;

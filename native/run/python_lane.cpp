@@ -12,6 +12,7 @@ PythonLane::Call PythonLane::next() {
   if (scheduler_.stopped) fail(ErrorKind::stopped, "the pipeline is closed");
   call.node = scheduler_.segment(*call.batch).nodes[size_t(call.batch->next++)];
   call.start_ns = now_ns();
+  if (gpu_) call.stream = gpu_->stream();
   return call;
 }
 

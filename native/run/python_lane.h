@@ -20,6 +20,7 @@ class PythonLane {
     std::shared_ptr<Batch> batch;
     int node = -1;
     int64_t start_ns = 0;
+    std::shared_ptr<const gpu::Stream> stream = nullptr;   // that its work goes into, even when the executor is gone
   };
   // Waits for one; batches come in the order of their numbers. Each call is answered, from any thread: by the outputs, or
   // by why there are none.

@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 11
+ABI_VERSION = 12
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -88,6 +88,7 @@ class Call(c.Structure):
         ("size", c.c_int32),
         ("iteration", c.c_int64),
         ("start_ns", c.c_int64),
+        ("stream", c.c_uint64),
         ("batch", c.c_void_p),
     ]
 

@@ -97,8 +97,7 @@ class Calls:
         """Calls a function, and answers the engine."""
         function = self._functions[call.node]
         device = self._device if function.node.device == "gpu" else None
-        stream = native.quick().ps_executor_stream(self._handle) or None
-        called = _Called(call, function, functools.partial(self._fed, device), device, stream)
+        called = _Called(call, function, functools.partial(self._fed, device), device, call.stream or None)
         self._turn.function = threading.get_ident(), function.node.name
         try:
             function.node.op.call(called)

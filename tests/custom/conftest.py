@@ -30,7 +30,8 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _restoring() -> Iterator[None]:
-    scopes = [registry.ops, vars(fn), vars(ops)]
+    groups = [m for name, m in sys.modules.items() if name.startswith(("penstock.fn.", "penstock.ops."))]
+    scopes = [registry.ops, *map(vars, (fn, ops, *groups))]
     before = [dict(scope) for scope in scopes]
     modules, loaded = set(sys.modules), set(plugin_manager._loaded)
     yield

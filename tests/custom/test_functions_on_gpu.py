@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
@@ -14,10 +15,16 @@ import pytest
 
 from penstock import Pipeline, errors, fn, types
 from penstock.tensors import TensorGPU, TensorListGPU
-from tests.cuda.gpu_streams import back, tensor
+from tests.cuda.gpu_streams import Gpu, back, tensor
 from tests.small import made
 
-pytestmark = pytest.mark.usefixtures("software_gpu")
+pytestmark = pytest.mark.usefixtures("software_gpu", "without_cupy")
+
+
+@pytest.fixture
+def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions get other arrays where it is installed: see test_functions_with_cupy.py."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
 
 
 class Foreign:
@@ -134,6 +141,34 @@ def test_in_a_branch() -> None:
     pipe = made(define, device_id=0)
     assert back(pipe.run()[0]).tolist() == [0, 2, 2, 6]
     assert back(pipe.run()[0]).tolist() == [4, 10, 6, 14]
+
+
+def test_its_stream_is_there_when_the_pipeline_is_closed() -> None:
+    """As long as it is being called."""
+    gpu = Gpu()
+    called, closed, done = threading.Event(), threading.Event(), threading.Event()
+    wrong: list[BaseException] = []
+
+    def function(x: Any) -> Any:
+        called.set()
+        assert closed.wait(60)
+        try:
+            gpu.synchronize(stream)
+        except AssertionError as e:
+            wrong.append(e)
+        done.set()
+        return x
+
+    pipe = gpu_pipeline(function, batch_processing=True)
+    pipe.build()
+    stream = pipe._built().executor.stream()
+    pipe.schedule_run()
+    assert called.wait(60)
+    with pytest.warns(RuntimeWarning, match="has not returned within 1 s of closing"):
+        pipe.close()
+    closed.set()
+    assert done.wait(60)
+    assert not wrong
 
 
 class CuPyArray(Foreign):

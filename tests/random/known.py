@@ -83,6 +83,15 @@ def other_means(case: Case, found: Difference) -> bool:
     return found.kind == VALUES and any(means.get(call.inputs[1]) != over(call) for call in wanted)
 
 
+def rounded(case: Case, found: Difference) -> bool:
+    """From numbers beyond the 24 bits of a FLOAT."""
+    return found.kind == VALUES and uses(case, "reductions.variance", "reductions.std_dev") and large(case)
+
+
+def large(case: Case) -> bool:
+    return any(f", {2**31 - 1})" in text for source in case.sources().values() for text in source.samples)
+
+
 def over(call: Call) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in call.arguments if name in ("axes", "axis_names"))
 
@@ -112,9 +121,8 @@ def whole_filler(case: Case, found: Difference) -> bool:
 
 def wrapping(case: Case, found: Difference) -> bool:
     """A type for the sums is given, or there are squares of numbers beyond 16 bits."""
-    large = any(f", {2**31 - 1})" in text for source in case.sources().values() for text in source.samples)
     sums = [call for call in case.calls if call.operator in SUMS]
-    return found.kind == VALUES and any("dtype" in c.given() or (large and c.operator in SQUARES) for c in sums)
+    return found.kind == VALUES and any("dtype" in c.given() or (large(case) and c.operator in SQUARES) for c in sums)
 
 
 def signed_resized(case: Case, found: Difference) -> bool:
@@ -343,6 +351,11 @@ KNOWN = [
         "a mean over other axes is broadcast, DALI reads beyond it",
         example("fn.reductions.variance", "noise('int64', (8, 13, 5), 460)", "np.float32(2.5)", axes="[0, 2]"),
         other_means,
+    ),
+    Known(
+        "deviations are of integers as they are, DALI's of integers that were rounded to FLOAT",
+        example("fn.reductions.variance", "noise('int64', (1,), 379, 2147483647)", "np.float32(952327232)"),
+        rounded,
     ),
     Known(
         "of several mistakes in a pipeline the first one is raised, DALI looks at types first",

@@ -22,7 +22,8 @@ class Library:
 
     def __init__(self, name: str, **environment: str):
         self.name = name
-        self._environment = {**os.environ, **environment, "PYTHONPATH": str(ROOT)}
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        self._environment = {**os.environ, **environment, "PYTHONPATH": path}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Library:

@@ -195,6 +195,9 @@ class Variance(Deviation):
     Inputs: a tensor of any shape and numeric type; the mean, one number or one for each element of the output, as
     ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
 
+    Distances are those of the elements as they are; DALI rounds integers to FLOAT first, so where they are beyond 2^24
+    its distances differ by that.
+
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice, or if the mean has another shape.
 
@@ -216,6 +219,9 @@ class StdDev(Deviation):
 
     Inputs: a tensor of any shape and numeric type; the mean, one number or one for each element of the output, as
     ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
+
+    Distances are those of the elements as they are; DALI rounds integers to FLOAT first, so where they are beyond 2^24
+    its distances differ by that.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice, or if the mean has another shape.
