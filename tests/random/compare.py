@@ -94,7 +94,7 @@ def differing(case: Case, ours: Array, dali: Array) -> Any:
     names = case.operators()
     if ours.dtype.kind == "f":
         tolerance = max([1e-5, *(TOLERANCE.get(name, 0) for name in names)])
-        tolerance = max(tolerance, 2.0**-9 if ours.dtype == np.float16 else 0)
+        tolerance = max(tolerance, 2.0**-9 if ours.dtype == np.float16 or "FLOAT16" in case.text() else 0)
         return ~near(ours.astype(np.float64), dali.astype(np.float64), tolerance)
     off_by = max(OFF_BY.get(name, 0) for name in names)
     if len(case.calls) > 1:
