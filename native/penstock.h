@@ -251,7 +251,7 @@ PS_API int ps_batch_size(const ps_batch*, int value); /* how many samples have i
 PS_API int ps_batch_samples(const ps_batch*, int value, ps_tensor* samples);
 PS_API int ps_batch_device(const ps_batch*, int value); /* the GPU's number, or -1: in the host's memory */
 /* The broken samples of one that failed, as far as it got; returns how many. The strings live as long as the batch. */
-PS_API int ps_batch_losses(const ps_batch*, ps_error_info* rows, int max_rows);
+PS_API int ps_batch_broken_samples(const ps_batch*, ps_error_info* rows, int max_rows);
 PS_API void ps_batch_destroy(ps_batch*);
 
 /* Memory of a GPU, for as long as somebody uses it from outside. Samples are descriptors with device addresses; copies

@@ -22,7 +22,7 @@ PenstockError
 │   └── PluginError (RuntimeError)    a library of operators of one's own cannot be loaded
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
-└── StoppedError (RuntimeError)       the pipeline was stopped while somebody waited for it
+└── StoppedError (RuntimeError)       the pipeline was closed while a thread waited for a batch
 
 Whatever DALI raises for a mistake, the exception here is one of that class as well, so an ``except RuntimeError`` of
 a script catches what it caught. Hence an ArgumentError is a RuntimeError, too: DALI finds most mistakes only when it

@@ -54,10 +54,19 @@ __main__
 """
 NATIVE = """
 include
-device
+device.base
+device.picture
+device.tensor
+device.geometry
+device.jpeg
+device.color
+device.filter
+device.boxes
+device.custom
 core
 read
 rows
+decode.jpeg
 decode
 cuda.driver
 cuda.memory
@@ -65,6 +74,11 @@ cuda.record
 cuda.decode
 ops.arguments
 ops.gather
+ops.geometry
+ops.color
+ops.filter
+ops.tensor
+ops.custom
 ops
 run
 penstock
@@ -108,13 +122,19 @@ def native_edges() -> Iterator[tuple[Path, int, str]]:
         if path.suffix in (".h", ".cpp"):
             for number, text in enumerate(path.read_text().splitlines(), 1):
                 if found := re.match(r'\s*#include "([^".]+)', text):
-                    yield path, number, found[1].replace("/", ".")
+                    yield path, number, _room(Path(found[1]))
+
+
+def _room(file: Path) -> str:
+    """The folder of a file of C++: beside it there may be a file of that name."""
+    return ".".join(file.parts[:-1]) or file.stem
 
 
 def mistakes(edges: Iterator[tuple[Path, int, str]], base: Path, order: dict[str, int]) -> Iterator[str]:
     for path, line, target in edges:
         inside = path.relative_to(base if path.is_relative_to(base) else ROOT / "penstock")
-        source = ".".join(inside.with_suffix("").parts).removesuffix(".__init__")
+        python = ".".join(inside.with_suffix("").parts).removesuffix(".__init__")
+        source = python if path.suffix == ".py" else _room(inside)
         where = f"{path.relative_to(ROOT)}:{line}"
         mine, its = layer(source, order), layer(target, order)
         if mine is None or its is None:

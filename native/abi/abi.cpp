@@ -234,7 +234,7 @@ void ps_executor_wait(ps_executor* e, int timeout_ms, int gpu_too, ps_answer* an
   answer->state = guarded([&] {
     const auto b = e->use()->wait(timeout_ms);
     if (!b) return 0;
-    if (b->failed && !b->losses.empty()) answer->batch = new ps_batch{b};
+    if (b->failed && !b->broken_samples.empty()) answer->batch = new ps_batch{b};
     if (b->failed) return failed(b->failure);
     if (gpu_too && b->done) b->done->wait();
     answer->batch = new ps_batch{b};
@@ -303,10 +303,10 @@ int ps_executor_kernels(ps_executor* e, const char** sources, int max_sources) {
   });
 }
 
-int ps_batch_losses(const ps_batch* b, ps_error_info* rows, int max_rows) {
-  const std::vector<Failure>& losses = b->batch->losses;
-  for (int i = 0; i < std::min(int(losses.size()), max_rows); i++) rows[i] = to_c(losses[size_t(i)]);
-  return int(losses.size());
+int ps_batch_broken_samples(const ps_batch* b, ps_error_info* rows, int max_rows) {
+  const std::vector<Failure>& broken = b->batch->broken_samples;
+  for (int i = 0; i < std::min(int(broken.size()), max_rows); i++) rows[i] = to_c(broken[size_t(i)]);
+  return int(broken.size());
 }
 
 int ps_batch_size(const ps_batch* b, int value) {

@@ -30,7 +30,7 @@ struct State {
 struct Context {
   int index = 0, batch = 1;            // place in the batch, and how many samples that has: of those that are present
   const int* present = nullptr;        // their places among all; null: all are
-  int64_t id = 0, epoch = 0;           // which sample of the data set, and the how-manieth time through it
+  int64_t id = 0, epoch = 0;           // which sample of the data set, and how often that has been gone through before
   uint64_t key = 0;                    // of the operator's random numbers
   const Tensor* const* inputs = nullptr;
   const Tensor* const* args = nullptr; // tensor arguments, in the order that the Spec says

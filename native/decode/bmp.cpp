@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/channels.h"
 

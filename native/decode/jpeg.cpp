@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/decoded.h"
 #include "decode/exif.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/codec.h"
 

@@ -9,6 +9,7 @@
 
 #include <png.h>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/codec.h"
 #include "decode/exif.h"

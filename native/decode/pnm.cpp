@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/channels.h"
 

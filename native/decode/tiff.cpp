@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/channels.h"
 #include "decode/tiff_library.h"

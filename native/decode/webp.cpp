@@ -7,6 +7,7 @@
 
 #include <webp/decode.h>
 
+#include "core/byte_order.h"
 #include "core/error.h"
 #include "decode/channels.h"
 #include "decode/exif.h"

@@ -56,7 +56,7 @@ struct GpuWork {
 enum class Phase { setup, prepare, run, launch, flight, call, finished };
 
 // GPU work that can be enqueued while the CPU is at its part: beside the phase, since both go on at the same time.
-enum class Early { none, wanted, under_way };
+enum class Ahead { none, wanted, under_way };
 
 // There was no memory for it: when to try again, and since when nobody gives any back.
 struct Deferral {
@@ -86,7 +86,7 @@ struct Batch {
   // Where it is: the scheduler's.
   size_t segment = 0;
   Phase phase = Phase::setup;
-  Early early = Early::none;
+  Ahead ahead = Ahead::none;
   Deferral deferral;
   std::atomic<int> next{0}, left{0};           // pieces of this phase: to be taken, to be finished
   std::shared_ptr<std::atomic<bool>> landed;   // whether the flight has ended
@@ -97,10 +97,10 @@ struct Batch {
   bool is_given_up() const { return failed || cancelled; }
   std::atomic<int> first_failed{INT_MAX};      // sample; those before it are still looked at
 
-  std::mutex mutex;                            // guards failure and losses
+  std::mutex mutex;                            // guards failure and broken_samples
   std::mutex shared_mutex;                     // guards what is taken from the shared arena
   Failure failure;
-  std::vector<Failure> losses;                 // broken samples that may be replaced by others, each with its sample
+  std::vector<Failure> broken_samples;         // that may be replaced by others: why, each with its sample
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote; the shared one
   Arena* shared = nullptr;                     // on its way to a GPU all that they write lies together
   Texts texts;                                 // that samples' sources point at
@@ -212,7 +212,7 @@ struct Batch {
     std::lock_guard lock(mutex);
     if (cancelled) return;                       // a thread that came too late: others may look at what is there
     if (f.sample >= 0 && f.node >= 0 && f.is_broken_file() && plan->nodes[size_t(f.node)].tolerant) {
-      losses.push_back(std::move(f));
+      broken_samples.push_back(std::move(f));
       return;
     }
     if (!failed || f.sample < failure.sample) failure = std::move(f);   // the first by sample, whatever the threads do
@@ -220,12 +220,12 @@ struct Batch {
     failed = true;
   }
 
-  // With losses it fails at the end of a phase, when all samples have shown whether they are broken.
+  // With broken samples it fails at the end of a phase, when all samples have shown whether they are broken.
   void end_phase() {
     std::lock_guard lock(mutex);
-    if (failed || losses.empty()) return;
-    std::sort(losses.begin(), losses.end(), [](auto& a, auto& b) { return a.sample < b.sample; });
-    failure = losses.front();
+    if (failed || broken_samples.empty()) return;
+    std::sort(broken_samples.begin(), broken_samples.end(), [](auto& a, auto& b) { return a.sample < b.sample; });
+    failure = broken_samples.front();
     failed = true;
   }
 };

@@ -128,7 +128,7 @@ std::vector<std::string> Executor::close() {
   for (auto& b : s.batches) b->cancelled = true;
   for (Scheduler::Workers& workers : s.workers) workers.work.notify_all();
   s.gpu_work.notify_all();
-  s.early_work.notify_all();
+  s.ahead_work.notify_all();
   timeout_->wait_until_idle(lock, s.batches, true);
   const std::vector<std::string> files = timeout_->detach();
   lock.unlock();

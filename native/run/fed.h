@@ -26,8 +26,8 @@ FedRef feed_in_place(std::vector<Tensor> samples);
 FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to memory of their own: waits for nothing
 
 // Samples in device memory, which are there when the buffer says so and `stream` has got this far. A copy is put into
-// this stream: what the producer puts there later comes after it; or is waited for, where nobody knows the producer's
-// stream.
+// this stream: what the producer puts there later comes after it; or is waited for, where the producer's stream is not
+// known.
 FedRef feed_device(const gpu::DeviceBufferRef& buffer, std::vector<Tensor> samples, bool copy, gpu::CUstream stream,
                    bool wait);
 // From the host to the device. The host's samples are free on return.

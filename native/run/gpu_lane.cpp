@@ -21,15 +21,15 @@ void GpuLane::start() {
     prepare_thread(options_.name + "-gpu", 0, options_.cpus);
     launch_loop();
   });
-  early_ = std::thread([this] {
+  ahead_ = std::thread([this] {
     prepare_thread(options_.name + "-gpu", 1, options_.cpus);
-    early_loop();
+    ahead_loop();
   });
 }
 
 void GpuLane::join() {
   if (launcher_.joinable()) launcher_.join();
-  if (early_.joinable()) early_.join();
+  if (ahead_.joinable()) ahead_.join();
 }
 
 void GpuLane::launch_loop() {
@@ -68,22 +68,22 @@ void GpuLane::look_for_landings(Scheduler::Lock& lock) {
   lock.lock();
 }
 
-void GpuLane::early_loop() {
+void GpuLane::ahead_loop() {
   Scheduler& s = scheduler_;
   Scheduler::Lock lock(s.mutex);
   while (true) {
     Batch* b = nullptr;
-    s.early_work.wait(lock, [&] { return s.stopped || (b = s.find_early()); });
+    s.ahead_work.wait(lock, [&] { return s.stopped || (b = s.find_ahead()); });
     if (s.stopped) return;
-    b->early = Early::under_way;
+    b->ahead = Ahead::under_way;
     s.working++;
     lock.unlock();
     const int64_t start = now_ns();
-    if (!b->is_given_up()) runner_.launch_early(*b);
+    if (!b->is_given_up()) runner_.launch_ahead(*b);
     if (trace_->on())
-      trace_->add(Trace::early, Did::launch_early, int(b->segment), b->number, -1, start, now_ns());
+      trace_->add(Trace::ahead, Did::launch_ahead, int(b->segment), b->number, -1, start, now_ns());
     lock.lock();
-    b->early = Early::none;
+    b->ahead = Ahead::none;
     s.gpu_work.notify_all();
     s.end_work();
   }
@@ -122,7 +122,7 @@ void GpuLane::launch(Batch& b) {
     std::lock_guard lock(l->scheduler->mutex);
     l->scheduler->gpu_work.notify_all();
   };
-  b.end_phase();                                   // what the GPU decoded early may have failed
+  b.end_phase();                                   // what the GPU decoded ahead may have failed
   if (!b.is_given_up()) runner_.launch(b);
   if (trace_->on()) {
     trace_->add(Trace::launcher, Did::launch, int(b.segment), b.number, -1, start, now_ns());

@@ -18,7 +18,7 @@ class GpuLane {
 
  private:
   void launch_loop();                              // also sees to batches that have landed
-  void early_loop();
+  void ahead_loop();
   void look_for_landings(Scheduler::Lock& lock);
   void launch(Batch& b);
   bool is_read_on_host(const Segment& s) const;
@@ -30,7 +30,7 @@ class GpuLane {
   Scheduler& scheduler_;
   const std::shared_ptr<Trace> trace_;
   GpuRunner runner_;
-  std::thread launcher_, early_;
+  std::thread launcher_, ahead_;
 };
 
 }  // namespace ps

@@ -35,7 +35,7 @@ void wait_for_fed(const Batch& b, gpu::CUstream stream) {
 }  // namespace
 
 GpuRunner::GpuRunner(const Plan& plan, int device, int priority)
-    : plan_(plan), passes_(plan.counted_groups), device_(gpu::Device::get(device)), early_(device_, priority),
+    : plan_(plan), passes_(plan.counted_groups), device_(gpu::Device::get(device)), ahead_(device_, priority),
       front_(device_, priority), compute_(std::make_shared<gpu::Stream>(device_, priority)) {
   device_->enter();
 }
@@ -184,7 +184,7 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
   std::vector<Passes> passes(plan_.counted_groups);
   try {
     b.gpu = {};
-    b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, early_, front_, *compute_);
+    b.gpu.recorder = std::make_unique<gpu::Recorder>(device_, ahead_, front_, *compute_);
     if (b.shared) b.gpu.recorder->set_file_blocks(b.shared->blocks());
     // What does not fit is recorded again: behind a decoder, and then alone.
     b.gpu.in.reserve(3 * in * size_t(b.size));
@@ -207,14 +207,14 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
     if (known_.insert(source).second) sources_.push_back(source);
 }
 
-void GpuRunner::launch_early(Batch& b) {
-  const Range range("launch early");
+void GpuRunner::launch_ahead(Batch& b) {
+  const Range range("launch ahead");
   int node = -1;
   guarded(b, node, [&] {
     gpu::Current current(*device_);
     try {
-      wait_for_fed(b, early_);
-      b.gpu.recorder->run_early();
+      wait_for_fed(b, ahead_);
+      b.gpu.recorder->run_ahead();
     } catch (...) {
       node = b.gpu.recorder->failed_node();
       throw;
@@ -263,7 +263,7 @@ bool GpuRunner::call_back(void (*function)(void*), void* argument) {
 void GpuRunner::abandon(Batch& b) {
   if (!b.gpu.recorder) return;
   gpu::Current current(*device_);
-  gpu::driver().cuStreamSynchronize(early_);           // what was enqueued must not outlive its memory
+  gpu::driver().cuStreamSynchronize(ahead_);           // what was enqueued must not outlive its memory
   gpu::driver().cuStreamSynchronize(front_);
   gpu::driver().cuStreamSynchronize(*compute_);
   b.gpu = {};

@@ -23,7 +23,7 @@ class GpuRunner {
   // nothing of that.
   void record(Batch& b, const Segment& s, int& node);
   // Enqueues what waits for nothing.
-  void launch_early(Batch& b);
+  void launch_ahead(Batch& b);
   // Enqueues the rest. Memory that the batch lets go of is used again when the GPU has passed this point. Failures go to
   // the batch.
   void launch(Batch& b);
@@ -48,7 +48,7 @@ class GpuRunner {
   const Plan& plan_;
   std::vector<PassCounts> passes_;             // added to with mutex_ held
   gpu::DeviceRef device_;
-  gpu::Stream early_, front_;                  // decoding by the GPU; copies
+  gpu::Stream ahead_, front_;                  // decoding by the GPU; copies
   const std::shared_ptr<const gpu::Stream> compute_;   // kernels, which follow both
   std::mutex mutex_;                           // guards what follows
   std::deque<std::pair<gpu::EventRef, FedRef>> borrowed_;   // others' memory, until the GPU is done with it

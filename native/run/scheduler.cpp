@@ -92,16 +92,16 @@ Batch* Scheduler::find(bool io) {
 
 Batch* Scheduler::find_gpu() {
   for (auto& b : batches) {
-    if (b->early != Early::none) continue;
+    if (b->ahead != Ahead::none) continue;
     if (b->phase == Phase::launch && b->next == 0) return b.get();
     if (b->phase == Phase::flight && *b->landed) return b.get();
   }
   return nullptr;
 }
 
-Batch* Scheduler::find_early() {
+Batch* Scheduler::find_ahead() {
   for (auto& b : batches)
-    if (b->early == Early::wanted) return b.get();
+    if (b->ahead == Ahead::wanted) return b.get();
   return nullptr;
 }
 
@@ -133,9 +133,9 @@ void Scheduler::enter(Batch& b) {
       b.phase = Phase::call;
       break;
     }
-    if (b.phase == Phase::run && s.where == Where::gpu && b.gpu.recorder && b.gpu.recorder->has_early()) {
-      b.early = Early::wanted;
-      early_work.notify_all();
+    if (b.phase == Phase::run && s.where == Where::gpu && b.gpu.recorder && b.gpu.recorder->has_ahead()) {
+      b.ahead = Ahead::wanted;
+      ahead_work.notify_all();
     }
     if (b.phase != Phase::run || (s.where == Where::gpu ? s.host_part : !s.groups.empty())) break;
     next_phase(b);

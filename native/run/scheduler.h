@@ -35,7 +35,7 @@ class Scheduler {
   // The oldest batch with something to do for a worker, a thread of the GPU's, or Python. Null: there is none.
   Batch* find(bool io);
   Batch* find_gpu();                   // one to be launched, or that has landed
-  Batch* find_early();
+  Batch* find_ahead();
   BatchRef find_call();                // if all before it are through with that segment
 
   void step(Batch& b);                 // its phase is over
@@ -72,7 +72,7 @@ class Scheduler {
     bool polls = false;                // one of them looks now and then whether there is memory
   };
   std::array<Workers, 2> workers;      // by whether they may wait for files
-  std::condition_variable gpu_work, early_work, python_work;
+  std::condition_variable gpu_work, ahead_work, python_work;
   std::condition_variable done;        // a batch is finished
   std::condition_variable rest;        // no thread has a task, or one that was left behind comes back
 

@@ -16,7 +16,7 @@ enum class Did : int32_t {
   setup = 0,          // found the shapes of samples, of which `sample` is the first, in segment `at`
   run = 1,            // ran the group whose first node is `at`, or that node alone, on a sample; -1: in Python, on all
   prepare = 2,        // gave out memory for segment `at`, on a GPU also listed its work
-  launch_early = 3,   // gave the GPU what waits for nothing
+  launch_ahead = 3,   // gave the GPU what waits for nothing
   launch = 4,         // gave the GPU the rest
   device = 5,         // the GPU's time for a batch, from its launch, or from the end of the batch before
   wait = 6,           // a consumer waited; `sample` is 1 when it then got the batch
@@ -35,7 +35,7 @@ class Trace {
  public:
   // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's calls
   // make `device`.
-  enum Other { launcher, early, device, engine, python, others };
+  enum Other { launcher, ahead, device, engine, python, others };
   explicit Trace(int workers) : workers_(workers), rings_(size_t(workers + others)) {}
 
   bool on() const { return on_.load(std::memory_order_acquire); }

@@ -24,7 +24,7 @@ class WorkerPool {
     Counter busy_ns;
     Waiting* waiting = nullptr;        // known from its first task on
     Batch* task = nullptr;             // what it works on
-    std::atomic<bool> owns_task{false};            // who takes this away looks after the batch
+    std::atomic<bool> owns_task{false};            // cleared by whoever takes over the task and its batch
     std::shared_ptr<Batch> abandoned;  // its task when it was left behind
   };
 

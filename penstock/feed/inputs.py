@@ -136,10 +136,10 @@ class Input:
             given = Given(self.node.name, self.numbers, (), refused=_without_frames(e))
         given.place = place
         self.data[number] = given
-        self.settle()
+        self.finish_interrupted()
         self.item = None
 
-    def settle(self) -> None:
+    def finish_interrupted(self) -> None:
         """Has the source asked for what follows the data that waits."""
         poll = self.op.poll
         last = next(reversed(self.data.values()), None)
@@ -260,7 +260,7 @@ class Inputs:
         coming = self._numbers()[1]
         for one in self._inputs.values():
             if one.op.poll:
-                one.settle()
+                one.finish_interrupted()
                 if coming not in one.data:
                     self._ask(one, coming)
         given = [one.data[coming] for one in self._inputs.values()]

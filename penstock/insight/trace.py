@@ -14,10 +14,10 @@ from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
 from penstock.run.recording import Did, Recording
 
-_NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_EARLY: "launch early", Did.LAUNCH: "launch"}
+_NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_AHEAD: "launch ahead", Did.LAUNCH: "launch"}
 _BEHIND = (
     "launches",
-    "early launches",
+    "launches ahead",
     "GPU",
     "engine",
     "functions in Python",
@@ -72,11 +72,11 @@ def _events(executor: Executor, plan: Plan, recording: Recording, start: int) ->
 
 
 def _batches(events: Any, plan: Plan, start: int) -> Iterator[dict[str, Any]]:
-    """Each batch's way, as tracks of their own: the stages that it was at, and how long it lay ready."""
+    """Each batch's way, as tracks of their own: the segments that it was in, and how long it lay ready."""
     steps: dict[int, list[tuple[int, str]]] = {}
     for since, till, batch, _, did, at, sample in sorted(events.tolist()):
         if did == Did.PHASE:
-            name = f"stage {at + 1} ({plan.segments[at].where.name})"
+            name = f"segment {at + 1} ({plan.segments[at].where.name})"
             if not steps.get(batch) or steps[batch][-1][1] != name:
                 steps.setdefault(batch, []).append((since, name))
         elif did == Did.FINISHED:

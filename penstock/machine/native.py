@@ -234,7 +234,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
     "ps_batch_size": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_batch_samples": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
-    "ps_batch_losses": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),
+    "ps_batch_broken_samples": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),
     "ps_batch_destroy": (None, [c.c_void_p]),
     "ps_batch_device": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_gpu_of_batch": (_memory, [c.c_void_p, c.c_int]),

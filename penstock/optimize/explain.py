@@ -19,7 +19,7 @@ def explain(plan: Plan, notes: Mapping[OpNode, Sequence[str]]) -> str:
     """One line per group of operators, in the order in which a sample meets them; ``notes`` on operators below."""
     lines = []
     for number, segment in enumerate(plan.segments, 1):
-        lines.append(f"stage {number}, {_WHERE[segment.where]}:")
+        lines.append(f"segment {number}, {_WHERE[segment.where]}:")
         early = [n for group in segment.groups for n in group if n in plan.early]
         late = [group for group in segment.groups if group[0] not in plan.early]
         if early:

@@ -130,7 +130,7 @@ class BaseIterator(Generic[Array]):
             return self._next()
 
     def _next(self) -> list[dict[str, Array]]:
-        self._settle()
+        self._finish_interrupted()
         if self._ended or self._over():
             self._end()
         late, self._late = self._late, None
@@ -182,7 +182,7 @@ class BaseIterator(Generic[Array]):
             self._reset()
 
     def _reset(self) -> None:
-        self._settle()
+        self._finish_interrupted()
         if self._batch == self._start and not self._ended:
             return
         epoch, at_end = self._next_epoch()
@@ -334,7 +334,7 @@ class BaseIterator(Generic[Array]):
     def _handed_out(self) -> dict[Any, int]:
         return {pipe: pipe.handed_out() for pipe in self._pipes}
 
-    def _settle(self) -> None:
+    def _finish_interrupted(self) -> None:
         """Brings to its end what Ctrl-C stopped: what one pipeline has given is lost, and so is its like."""
         behind = [pipe for pipe, count in self._taking if pipe.handed_out() == count]
         if len(behind) == len(self._taking):

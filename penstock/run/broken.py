@@ -21,7 +21,7 @@ class Broken:
         self._program = program
         self.samples: list[BrokenSample] = []
         self._known: dict[tuple[str, int], int] = {}  # their places in the list
-        self._untold: list[BrokenSample] = []  # of these, until the ends of their epochs
+        self._unreported: list[BrokenSample] = []  # of these, until the ends of their epochs
         for node in program.nodes:
             if node.op.on_error != "raise" and not any(one.op.fed for one in _ancestors(node)):
                 raise ArgumentError(
@@ -38,9 +38,9 @@ class Broken:
         if answer.state >= 0 or not answer.batch:
             return False
         library = native.quick()
-        count = library.ps_batch_losses(answer.batch, None, 0)
+        count = library.ps_batch_broken_samples(answer.batch, None, 0)
         rows = (native.ErrorInfo * count)()
-        library.ps_batch_losses(answer.batch, rows, count)
+        library.ps_batch_broken_samples(answer.batch, rows, count)
         news = False
         for row in rows:
             first = True
@@ -49,22 +49,22 @@ class Broken:
                 if place == len(self.samples):
                     self.samples.append(sample)
                     if first:  # readers in step with it lose it, too, but what is broken is one file
-                        self._untold.append(sample)
+                        self._unreported.append(sample)
                     first = False
                 reader_of(reader).cursor.order.broken.add(sample.index, sample.action)
                 news |= place >= known
         return news
 
     @property
-    def untold(self) -> bool:
+    def unreported(self) -> bool:
         """Whether there is anything to warn of, now or at the end of its epoch."""
-        return bool(self._untold)
+        return bool(self._unreported)
 
     def warn_of_past(self, epoch: int) -> None:
         """Warns of what was found before an epoch, unless that has been done."""
-        past = [s for s in self._untold if s.epoch < epoch]
+        past = [s for s in self._unreported if s.epoch < epoch]
         for number in sorted({s.epoch for s in past}):
-            self._untold = [s for s in self._untold if s.epoch != number]
+            self._unreported = [s for s in self._unreported if s.epoch != number]
             warn(report([s for s in past if s.epoch == number]), UserWarning)
 
     def _samples(

@@ -5,7 +5,7 @@ Iterations are scheduled and taken on the caller's thread. No Python runs anywhe
 pipeline but one that waits for a file or a function in vain.
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
-its end, or undone, by the next call (`Executor._settle`); and a batch is handed out by one assignment, of the `Place`
+its end, or undone, by the next call (`Executor._finish_interrupted`); and a batch is handed out by one assignment, of the `Place`
 behind it. All that schedules, takes or cancels is for who has the turn (`penstock.feed.turn`); what only looks goes by
 that place, and may be called at any moment, and so may `close`.
 """
@@ -86,7 +86,7 @@ class Executor(Engine):
         Where the data was refused, the iteration is one that has failed.
         """
         self._check_process()
-        self._settle()
+        self._finish_interrupted()
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
         one = self.iterations.begin(ready, before, known, Batch(self._quick))
         try:
@@ -97,12 +97,12 @@ class Executor(Engine):
                 raise
             self._stuck = failure
         finally:
-            self._settle()
+            self._finish_interrupted()
         return self._stuck is None
 
     def stuck(self) -> bool:
         """Whether it failed to schedule the next iteration. Raises why when all before it were taken."""
-        self._settle()
+        self._finish_interrupted()
         if self._stuck and not self.pending():
             failure, self._stuck = self._stuck, None
             try:
@@ -111,9 +111,9 @@ class Executor(Engine):
                 del failure  # as in take()
         return self._stuck is not None
 
-    def _settle(self) -> None:
+    def _finish_interrupted(self) -> None:
         """Brings what an error or Ctrl-C left half done to its end, or undoes it."""
-        if self._closing:
+        if self._closing or (self.iterations.is_consistent() and not self._cancelling):
             return
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
@@ -121,7 +121,7 @@ class Executor(Engine):
             self._stuck = None
             self._cancelling = False
         one = self.iterations.starting
-        self.iterations.settle(has_started=one is not None and self._has_started(one))
+        self.iterations.finish_interrupted(has_started=one is not None and self._has_started(one))
 
     def _has_started(self, one: Iteration) -> bool:
         return one.failure is not None or int(self._quick.ps_executor_scheduled(self._handle)) > one.before
@@ -173,8 +173,8 @@ class Executor(Engine):
         if recording := self.recording:
             recording.samples += one.ready.size
         self.iterations.place = one.end
-        self._settle()
-        if self.broken.untold:
+        self._finish_interrupted()
+        if self.broken.unreported:
             self.broken.warn_of_past(min((state[0] for state in self.place.states), default=0))
         return outputs
 
@@ -188,7 +188,7 @@ class Executor(Engine):
             self._wait_for(one, False)
             self.broken.explain(one.batch.answer, one.taken, one.known)
         self._cancelling = True
-        self._settle()
+        self._finish_interrupted()
         for one in again:
             if not self.schedule(one.ready):
                 break
@@ -201,7 +201,7 @@ class Executor(Engine):
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
         self._check_process()
-        self._settle()
+        self._finish_interrupted()
         if not self.pending():
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
         self._wait_for(self.iterations.oldest, gpu_too)
@@ -226,13 +226,13 @@ class Executor(Engine):
     def cancel(self) -> None:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
         self._check_process()
-        self._settle()
+        self._finish_interrupted()
         self._cancelling = True
-        self._settle()
+        self._finish_interrupted()
 
     def go_to(
         self, states: Sequence[Any] | None = None, counted: int | None = None, sources: Places | None = None
     ) -> None:
         """The next iteration begins there: nothing may be scheduled. What is left out stays as it is."""
-        self._settle()
+        self._finish_interrupted()
         self.iterations.go_to(states, counted, sources)

@@ -107,7 +107,11 @@ class Iterations:
         one.end = Place(one.begin.number + 1, self._states(), self._counted, one.ready.after(one.begin.sources))
         return Order(fed, _int64(ids), _int64(epochs))
 
-    def settle(self, has_started: bool) -> None:
+    def is_consistent(self) -> bool:
+        """Whether none is on its way, and all that were taken are forgotten."""
+        return self.starting is None and next(iter(self._all), self.place.number) >= self.place.number
+
+    def finish_interrupted(self, has_started: bool) -> None:
         """What was starting has been given to the engine, or has not: then its samples are not lost."""
         if one := self.starting:
             if has_started:

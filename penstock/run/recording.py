@@ -28,7 +28,7 @@ class Did(enum.IntEnum):
     SETUP = 0
     RUN = 1
     PREPARE = 2
-    LAUNCH_EARLY = 3
+    LAUNCH_AHEAD = 3
     LAUNCH = 4
     DEVICE = 5
     WAIT = 6

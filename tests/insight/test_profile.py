@@ -204,7 +204,7 @@ def test_trace_has_every_thread_and_batch(tiny: Path, tmp_path: Path) -> None:
     for batch in range(6):
         begins, ends = ([e["name"] for e in events if e["ph"] == ph and e.get("id") == batch] for ph in "be")
         assert sorted(begins) == sorted(ends)
-        assert {f"batch {batch}", "stage 1 (IO)", "stage 2 (CPU)"} <= set(begins)
+        assert {f"batch {batch}", "segment 1 (IO)", "segment 2 (CPU)"} <= set(begins)
         assert any(e["args"].get("batch") == batch for e in complete)
 
 
@@ -270,7 +270,7 @@ def test_a_slow_gpu_is_named(software_gpu: dict[str, str], photographs: Path, tm
     nested(p.spans())
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     names = {e["args"]["name"]: e["tid"] for e in events if e["name"] == "thread_name"}
-    for thread, work in {"GPU": "GPU", "launches": "launch", "early launches": "launch early"}.items():
+    for thread, work in {"GPU": "GPU", "launches": "launch", "launches ahead": "launch ahead"}.items():
         assert any(e["ph"] == "X" and e["tid"] == names[thread] and e["name"] == work for e in events)
 
 

@@ -1,9 +1,9 @@
-// Fused kernels that begin with a picture's planes (penstock/device/picture/decoded.h), beside the same ones that begin
+// Fused kernels that begin with a picture's planes (penstock/device/jpeg/decoded.h), beside the same ones that begin
 // with its pixels. For jpeg_kernels_check.cpp, whose Run runs kernels.
 #pragma once
 
 #include "device/geometry/resize/resize.h"
-#include "device/picture/decoded.h"
+#include "device/jpeg/decoded.h"
 #include "device/picture/window.h"
 #include "jpeg_files.h"
 #include "ops/geometry/resize/gpu.h"

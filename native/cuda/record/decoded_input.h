@@ -1,10 +1,10 @@
-// Pictures that a fused kernel reads where their decoder leaves them (device/picture/decoded_view.h).
+// Pictures that a fused kernel reads where their decoder leaves them (device/jpeg/decoded_view.h).
 #pragma once
 
 #include <vector>
 
 #include "core/rows.h"
-#include "device/picture/decoded_view.h"
+#include "device/jpeg/decoded_view.h"
 
 namespace ps {
 

@@ -4,7 +4,7 @@
 #include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 #include "cuda/record/picture.h"
-#include "device/picture/decoded.h"
+#include "device/jpeg/decoded.h"
 
 namespace ps {
 namespace gpu {
@@ -169,7 +169,7 @@ GroupMisfit Recorder::fuse(const Stages& stages, const AllContexts& contexts, De
   const std::string kernel = rows ? "PS_ROW_KERNEL" : shared ? "PS_TILE_KERNEL" : "PS_PICTURE_KERNEL";
   const std::string to_type = cpp_type(contexts[last][0].out(0).dtype);
   const std::string source =
-      decoded ? "#include \"device/picture/decoded.h\"\n" + includes + layouts + "PS_DECODED_KERNEL(" + to_type + ", " +
+      decoded ? "#include \"device/jpeg/decoded.h\"\n" + includes + layouts + "PS_DECODED_KERNEL(" + to_type + ", " +
                     std::to_string(channels) + ", " + std::to_string(tile_width) + types + ")\n"
               : "#include \"device/picture/" + header + ".h\"\n" + includes + layouts + kernel + "(" +
                     cpp_type(contexts[0][0].in(0).dtype) + ", " + to_type + ", " +

@@ -83,18 +83,18 @@ void Recorder::call(std::function<void(CUstream)> f) {
 void Recorder::call_early(std::function<void(CUstream)> f) {
   Command c;
   c.call = std::move(f);
-  c.early = true;
+  c.ahead = true;
   add(std::move(c));
 }
 
-bool Recorder::has_early() const {
-  return std::any_of(commands_.begin(), commands_.end(), [](const Command& c) { return c.early; });
+bool Recorder::has_ahead() const {
+  return std::any_of(commands_.begin(), commands_.end(), [](const Command& c) { return c.ahead; });
 }
 
-void Recorder::run_early() {
+void Recorder::run_ahead() {
   for (Command& c : commands_)
-    if (c.early) enqueue(c, nullptr, early_);
-  early_done_ = std::make_shared<Event>(device_, early_);
+    if (c.ahead) enqueue(c, nullptr, ahead_);
+  ahead_done_ = std::make_shared<Event>(device_, ahead_);
 }
 
 void Recorder::copy_to_device(void* to, const void* from, size_t bytes) {
@@ -168,11 +168,11 @@ void Recorder::run() {
           "cuMemcpyHtoDAsync");
   }
   for (Command& c : commands_)
-    if (c.front && !c.early) enqueue(c, jobs, front_);
+    if (c.front && !c.ahead) enqueue(c, jobs, front_);
   Event(device_, front_).wait_in(compute_);
-  if (early_done_) early_done_->wait_in(compute_);
+  if (ahead_done_) ahead_done_->wait_in(compute_);
   for (Command& c : commands_)
-    if (!c.front && !c.early) enqueue(c, jobs, compute_);
+    if (!c.front && !c.ahead) enqueue(c, jobs, compute_);
 }
 
 }  // namespace ps::gpu

@@ -27,9 +27,9 @@ struct GroupMisfit {
 class Recorder {
  public:
   // Commands that read no result of the GPU's go into `front`, copies and decoding above all; `compute` waits for them,
-  // so the kernels of one batch run while the next one is copied. Those that do not wait for the host go into `early`.
-  Recorder(DeviceRef device, CUstream early, CUstream front, CUstream compute)
-      : device_(device), early_(early), front_(front), compute_(compute) {}
+  // so the kernels of one batch run while the next one is copied. Those that do not wait for the host go into `ahead`.
+  Recorder(DeviceRef device, CUstream ahead, CUstream front, CUstream compute)
+      : device_(device), ahead_(ahead), front_(front), compute_(compute) {}
 
   // An operator begins to record: these are its contexts, one per sample.
   void begin(int node, std::vector<Context> samples, bool front);
@@ -68,9 +68,9 @@ class Recorder {
   // Device memory with these bytes.
   const void* constant(const void* data, size_t bytes);            // copied
 
-  // For the engine: enqueues the early commands, then the others. The buffers must be kept until the work is done.
-  bool has_early() const;
-  void run_early();
+  // For the engine: enqueues the commands ahead, then the others. The buffers must be kept until the work is done.
+  bool has_ahead() const;
+  void run_ahead();
   void run();
   std::vector<BufferRef> take_memory() { return std::move(memory_); }
   const std::vector<std::string>& sources() const { return sources_; }
@@ -79,7 +79,7 @@ class Recorder {
  private:
   struct Command {
     int node = -1;
-    bool front = false, early = false;
+    bool front = false, ahead = false;
     Kernel* kernel = nullptr;
     size_t jobs_at = 0, first_at = 0;
     int stride = 0, samples = 0, blocks = 0, threads = 0, shared = 0;
@@ -90,8 +90,8 @@ class Recorder {
   void enqueue(Command& c, const uint8_t* jobs, CUstream stream);
 
   DeviceRef device_;
-  CUstream early_, front_, compute_;
-  EventRef early_done_;
+  CUstream ahead_, front_, compute_;
+  EventRef ahead_done_;
   int node_ = -1;
   bool in_front_ = false;
   std::vector<Context> samples_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/byte_order.h"
 #include "core/error.h"
-#include "decode/codec.h"
 
 namespace ps::jpeg {
 namespace {

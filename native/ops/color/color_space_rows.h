@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/convert.h"
-#include "device/color/color_spaces.h"
+#include "device/base/color_spaces.h"
 #include "rows/lanes.h"
 
 namespace ps {

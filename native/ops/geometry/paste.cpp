@@ -6,7 +6,7 @@
 
 #include "core/operator.h"
 #include "cuda/record/operator.h"
-#include "ops/tensor/canvas.h"
+#include "ops/gather/canvas.h"
 
 namespace ps {
 

@@ -5,7 +5,7 @@
 
 #include "cuda/record/operator.h"
 #include "ops/arguments/axes.h"
-#include "ops/tensor/canvas.h"
+#include "ops/gather/canvas.h"
 
 namespace ps {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/base/convert.h"
-#include "device/color/color_spaces.h"
+#include "device/base/color_spaces.h"
 
 namespace ps::device {
 

@@ -1,7 +1,7 @@
 // Pictures from one colour space to another: each pixel by itself.
 #pragma once
 
-#include "device/color/color_spaces.h"
+#include "device/base/color_spaces.h"
 #include "device/picture/picture.h"
 #include "device/tensor/elements.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/base/pack.h"
-#include "device/color/color_spaces.h"
+#include "device/base/color_spaces.h"
 #include "device/jpeg/upsample.h"
 
 namespace ps::device {

@@ -94,7 +94,7 @@ struct PictureJob {
   Strides in_stride, out_stride;
   int32_t width, height, channels, frames;    // of the output
   int32_t step;                               // rows of a tile done at a time, where a stage is tiled
-  int32_t staged;                             // where device/picture/decoded.h has its shared memory
+  int32_t staged;                             // where device/jpeg/decoded.h has its shared memory
   Divisor groups;                             // of pixels in a row, for device/picture/rows.h
 };
 

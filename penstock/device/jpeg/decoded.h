@@ -5,7 +5,7 @@
 
 #include "device/geometry/resize/rows.h"
 #include "device/jpeg/colors.h"
-#include "device/picture/decoded_view.h"
+#include "device/jpeg/decoded_view.h"
 #include "device/picture/tiles.h"
 
 namespace ps::device {

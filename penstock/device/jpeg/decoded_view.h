@@ -1,4 +1,4 @@
-// Where a decoder has left a picture, for the kernel that reads it (device/picture/decoded.h).
+// Where a decoder has left a picture, for the kernel that reads it (device/jpeg/decoded.h).
 #pragma once
 
 #include "device/jpeg/jpeg.h"
