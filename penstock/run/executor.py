@@ -5,9 +5,9 @@ Iterations are scheduled and taken on the caller's thread. No Python runs anywhe
 pipeline but one that waits for a file or a function in vain.
 
 Ctrl-C may come between any two steps of this. So whatever changes more than one thing is noted first, and brought to
-its end, or undone, by the next call (`Executor._finish_interrupted`); and a batch is handed out by one assignment, of the `Place`
-behind it. All that schedules, takes or cancels is for who has the turn (`penstock.feed.turn`); what only looks goes by
-that place, and may be called at any moment, and so may `close`.
+its end, or undone, by the next call (`Executor._finish_interrupted`); and a batch is handed out by one assignment, of
+the `Place` behind it. All that schedules, takes or cancels needs the lock of the pipeline's `penstock.feed.turn.Turn`;
+what only looks goes by that place, and may be called at any moment, and so may `close`.
 """
 
 from __future__ import annotations

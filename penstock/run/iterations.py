@@ -146,7 +146,7 @@ class Iterations:
         self.place = place
 
     def _states(self) -> tuple[Any, ...]:
-        return tuple(cursor.state for cursor in self.cursors)
+        return tuple([cursor.state for cursor in self.cursors]) if self._readers else ()
 
     def _set_cursors(self, place: Place) -> None:
         for cursor, state in zip(self.cursors, place.states, strict=True):

@@ -51,9 +51,7 @@ def test_samples(cupy: Any) -> None:
 
 
 def test_batches(cupy: Any) -> None:
-    check(
-        pipeline(lambda batch: [x[::-1, ::2] * 3 for x in batch], batch_processing=True), lambda x: x[::-1, ::2] * 3
-    )
+    check(pipeline(lambda batch: [x[::-1, ::2] * 3 for x in batch], batch_processing=True), lambda x: x[::-1, ::2] * 3)
 
 
 def test_slow_work_is_waited_for_by_what_follows(cupy: Any) -> None:

@@ -296,7 +296,11 @@ KNOWN = [
         lambda case, found: (
             found.kind == VALUES
             and uses(case, "decoders.image_slice", "decoders.image_crop")
-            and any(re.search(r"file\('[^']*', (17|33|49),", text) for s in case.sources().values() for text in s.samples)
+            and any(
+                re.search(r"file\('[^']*', (17|33|49),", text)  # one column more than whole blocks have
+                for source in case.sources().values()
+                for text in source.samples
+            )
         ),
     ),
     Known(
