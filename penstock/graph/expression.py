@@ -64,12 +64,13 @@ def again(cls: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any
 
 
 def _expression(function: str, operands: Sequence[Any], name: str | None = None) -> DataNode:
-    if not any(isinstance(operand, DataNode) for operand in operands):
-        raise ArgumentTypeError(f"{function}: no operand is a node, so there is nothing to compute in a pipeline")
+    values = [_operand(function, operand) for operand in operands]
+    if not any(isinstance(value, DataNode) for value in values):
+        raise ArgumentTypeError(f"{function}: all operands are numbers, so there is nothing to compute in a pipeline")
     if function == "plus":
-        node: DataNode = operands[0]
+        node: DataNode = values[0]
         return node
-    nodes = [_operand(function, operand) for operand in operands]
+    nodes = [as_node(value) for value in values]
     # On the GPU if one operand is there; the others' values go there with the kernel's arguments.
     on_gpu = sum(node.device == "gpu" for node in nodes)
     device = "gpu" if on_gpu else "cpu"
@@ -81,9 +82,10 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
     return OpNode(Arithmetic(arguments, {}), [nodes[k] for k in order], device, name).outputs[0]
 
 
-def _operand(function: str, value: Any) -> DataNode:
+def _operand(function: str, value: Any) -> Any:
+    """A node, an array being that of a constant, or a number."""
     try:
-        return as_node(value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value))
+        return value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value)
     except ArgumentRangeError as e:
         raise ArgumentRangeError(f"{function}: {e}") from e
     except TypeError as e:

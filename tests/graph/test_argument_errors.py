@@ -389,7 +389,7 @@ NODES: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x[1, "a"], r"x\[\.\.\.\]: 'a': expected a whole number"),
     (lambda x: x[..., ...], "more than one ellipsis"),
     (lambda x: x + "a", "add: an operand is a node, a number or an array of numbers, not 'a'"),
-    (lambda x: math.sqrt("a"), "sqrt: no operand is a node"),
+    (lambda x: math.sqrt("a"), "sqrt: an operand is a node, a number or an array of numbers, not 'a'"),
     (lambda x: x.shape(dtype=types.STRING), "shape: dtype=DALIDataType.STRING: expected one of DALIDataType.INT32"),
     (lambda x: x.shape(device="tpu"), "shape: device='tpu': expected 'cpu' or 'gpu'"),
     (lambda x: x.property("size"), "property: key='size': expected one of 'source_info', 'layout'"),

@@ -15,6 +15,7 @@ from penstock.errors import ArgumentError, OperatorError
 from tests.augment.resample_reference import FROM_DALI, ON_GPU, apply, extents, scenes, split
 from tests.cases import Array, Case, case, per_sample, samples
 from tests.runners import ours
+from tests.small import made
 
 FILTERS = [types.DALIInterpType(i) for i in range(6)]
 
@@ -90,6 +91,28 @@ CASES = [
     same(resize_longer=0.03, subpixel_scale=False),
     same(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "arguments", "wanted"),
+    [
+        ((4, 0, 16), "HWC", dict(roi_end=[4, 3], resize_x=6), (4, 0, 16)),
+        ((4, 0, 16), "HWC", dict(roi_end=[4, 3], resize_y=6), (6, 0, 16)),
+        ((4, 0, 16), "HWC", dict(roi_end=[4, 3], resize_x=6, mode="not_larger"), (4, 0, 16)),
+        ((0, 5, 3), "HWC", dict(roi_end=[61, 30], resize_longer=44.6), (0, 45, 3)),
+        ((4, 0, 7, 2), "DHWC", dict(roi_end=[4, 3, 7], resize_y=14), (4, 0, 7, 2)),
+        ((4, 0, 7, 2), "DHWC", dict(roi_end=[4, 3, 7], resize_y=14, resize_x=3), (2, 0, 3, 2)),
+        ((4, 0, 16), "HWC", dict(resize_shorter=6), (6, 0, 16)),
+    ],
+)
+def test_an_empty_axis_sets_no_scale(
+    shape: tuple[int, ...], layout: str, arguments: dict[str, Any], wanted: tuple[int, ...]
+) -> None:
+    """Whatever region of it is asked for. The extents are DALI's."""
+    if "roi_end" in arguments:
+        arguments = {"roi_start": [0] * (len(shape) - 1), **arguments}
+    pipe = made(lambda: fn.resize(types.Constant(np.zeros(shape, np.uint8), layout=layout), **arguments), batch_size=1)
+    assert pipe.run()[0].at(0).shape == wanted
 
 
 def test_interpolation_per_sample(tmp_path: Path) -> None:

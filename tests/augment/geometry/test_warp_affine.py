@@ -147,8 +147,21 @@ def test_windows_and_whole_pictures_agree() -> None:
     np.testing.assert_array_equal(c, whole[3:12, 512:600])
 
 
-def test_nothing_in_gives_the_fill() -> None:
-    assert (run(np.zeros((0, 4, 3), np.uint8), "HWC", matrix=PLANE, size=(5, 6), fill_value=7) == 7).all()
+@pytest.mark.parametrize(
+    ("input_type", "output_type", "interpolation", "fill", "wanted"),
+    [
+        ("u1", types.UINT8, types.INTERP_LINEAR, 7, 7),
+        ("u1", types.FLOAT, types.INTERP_LINEAR, 99.1, 99),  # blended pixels are of the input's type
+        ("i2", types.FLOAT, types.INTERP_LINEAR, 99.6, 100),
+        ("i2", types.FLOAT, types.INTERP_NN, 99.5, 99.5),
+        ("f4", types.UINT8, types.INTERP_LINEAR, 99.6, 100),
+    ],
+)
+def test_nothing_in_gives_the_fill(
+    input_type: str, output_type: types.DALIDataType, interpolation: types.DALIInterpType, fill: float, wanted: float
+) -> None:
+    arguments = dict(matrix=PLANE, size=(5, 6), fill_value=fill, interp_type=interpolation, dtype=output_type)
+    assert (run(np.zeros((0, 4, 3), input_type), "HWC", **arguments) == wanted).all()
 
 
 def test_matrices_by_frame(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tests.augment.arithmetic import (
     values,
 )
 from tests.cases import Array, pictures, samples
+from tests.small import made
 
 SCALARS: list[Callable[[Any], Any]] = [
     lambda t: True, lambda t: 2, lambda t: -3, lambda t: 2.5, lambda t: t.Constant(2).uint8(),
@@ -136,8 +137,16 @@ def test_numbers_that_do_not_fit_and_operands_without_nodes() -> None:
             x + 2**40
         with pytest.raises(OverflowError, match=r"-1 does not fit DALIDataType\.UINT8"):
             x * types.Constant(-1).uint8()
-        with pytest.raises(ArgumentTypeError, match="max: no operand is a node"):
-            math.max(1, 2)
+        with pytest.raises(ArgumentTypeError, match="max: all operands are numbers"):
+            math.max(1, types.Constant(2))
+        with pytest.raises(ArgumentTypeError, match=r"max: an operand is a node, a number or an array .*, not \[DataN"):
+            math.max([x, x], 5)
+
+
+def test_arrays_are_operands_without_a_node() -> None:
+    clamped, angles = made(lambda: (math.clamp(np.array([1, 9]), 2, 3), math.acos([1.0, 1.0]))).run()
+    assert clamped.at(3).tolist() == [2, 3]
+    assert angles.at(3).tolist() == [0, 0]
 
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [

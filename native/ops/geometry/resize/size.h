@@ -41,7 +41,8 @@ class ResampleSize {
       if (size[i] < 0) std::swap(axes[i].lo, axes[i].hi);
       size[i] = std::abs(size[i]);
       extent[i] = float(std::abs(axes[i].hi - axes[i].lo));
-      scale[i] = size[i] > 0 && extent[i] > 0 ? size[i] / extent[i] : 0;   // 0: not given
+      const bool given = size[i] > 0 && extent[i] > 0 && axes[i].in > 0;    // an empty axis stays so
+      scale[i] = given ? size[i] / extent[i] : 0;
     }
     if (mode_ == Mode::not_larger || mode_ == Mode::not_smaller) one_scale(n, scale, most, extent, size);
     else each_scale(n, scale, most, extent, size, axes);

@@ -152,7 +152,9 @@ class WarpOperator : public RowOperator, public StageOperator {
     for (int64_t f = 0; f < frames; f++) {
       auto* at = out.as<uint8_t>() + out.bytes() / size_t(frames) * size_t(f);
       if (in.shape.volume() == 0) {
-        converter(DType::f64, out.dtype)(&warp_.fill, at, 1);
+        double fill;
+        write_fill(warp_, in.dtype, out.dtype, &fill);
+        converter(warp_.nearest ? out.dtype : in.dtype, out.dtype)(&fill, at, 1);
         const size_t one = size_of(out.dtype), all = out.bytes() / size_t(frames);
         for (size_t done = one; done < all; done += one) std::memcpy(at + done, at, one);
         continue;

@@ -37,6 +37,14 @@ template <class F> decltype(auto) visit_warp(DType in, DType out, F&& f) {
   }
 }
 
+// The fill as an element of the type that pixels have on the way: the output's, or the input's where they are blended. It
+// is rounded to the output's before, as DALI has it.
+inline void write_fill(const WarpParams& p, DType from, DType to, void* element) {
+  double rounded;
+  converter(DType::f64, to)(&p.fill, &rounded, 1);
+  converter(to, p.nearest ? to : from)(&rounded, element, 1);
+}
+
 // One picture or volume: D axes of space. Rows are given out by row(z, y, pixels).
 template <int D> class Warper {
  public:
@@ -56,12 +64,9 @@ template <int D> class Warper {
     }
     source_.channels = channels;
     source_.clamp = p.clamp;
-    // Of the output's type, and of the input's where pixels are blended, as DALI has it.
     const DType fill = p.nearest ? to : from;
-    double rounded;
-    converter(DType::f64, to)(&p.fill, &rounded, 1);
     fill_.assign(size_t(channels) * size_of(fill) + 16, 0);
-    for (int c = 0; c < channels; c++) converter(to, fill)(&rounded, fill_.data() + size_t(c) * size_of(fill), 1);
+    for (int c = 0; c < channels; c++) write_fill(p, from, to, fill_.data() + size_t(c) * size_of(fill));
     source_.fill = fill_.data();
     pixel_ = int64_t(size_of(from)) * channels;
     rows_ = visit_warp(from, to, [&](auto f, auto t) {
