@@ -5,6 +5,11 @@ different shapes are broadcast as in NumPy, and their types are promoted as in D
 type is the result's, of integers of one kind the wider one's, of signed and unsigned ones a signed type that is wider
 than the unsigned one. Functions whose result is a float give FLOAT where no operand is a float.
 
+Comparisons, too, are of the operands' values: an integer beside a float is rounded to the float's type and keeps its
+sign. DALI takes a negative integer for less than any float, so ``-2 < -2.5`` is true there, and ``-2 == -2.0`` false.
+A constant of FLOAT64 keeps its 64 bits, so for an ``x`` of FLOAT64 that holds 0.1
+``x < types.Constant(0.1, types.FLOAT64)`` is false; DALI rounds the constant to FLOAT, which makes it true.
+
 A function is computed on the GPU if an operand is there; operands on the CPU may stand beside it. The results are the
 CPU's to the last bit, but for the functions that no machine rounds exactly (`cbrt`, `exp`, `sin`, `pow` of floats and
 their likes), which are off by a few units in the last place. Integer division by zero, an error on the CPU, gives 0 on
@@ -38,7 +43,10 @@ def sqrt(input: Any) -> DataNode:
 
 
 def rsqrt(input: Any) -> DataNode:
-    """1 / square root."""
+    """1 / square root; of 0 infinity, of infinity 0.
+
+    DALI's way to compute it in FLOAT makes not-a-number of both.
+    """
     return expression("rsqrt", input)
 
 

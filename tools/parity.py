@@ -27,6 +27,11 @@ all, "error" the greatest relative difference of floats (to the larger of 1 and 
 random numbers agree in shapes, types and distributions, not in the numbers. Decoders and readers are compared in
 tests/decode and tests/read, results on GPUs with those on the CPU by `./dev test gpu`.
 
+Some things that DALI refuses are taken here, since there is only one thing that they can mean: operands that are
+broadcast in more than six groups of axes, crops of FDHWC, `...` in subscripts (`x[..., :1]`), enums as constants (they
+are INT32), an `alpha` or `beta` of `random.beta` beyond FLOAT, and `dtype=NO_TYPE` of `constant`, `zeros_like` and
+`ones_like` (as if it was not given). A script that is to run with DALI, too, should do without them.
+
 | operator | devices | cases | off by | share | error | unlike DALI, and why |
 | --- | --- | ---: | ---: | ---: | ---: | --- |
 """

@@ -111,31 +111,37 @@ const ArgValue* Spec::find(std::string_view name) const {
   return it->second.value ? &*it->second.value : nullptr;
 }
 
-const ArgValue& Spec::get(std::string_view name) const {
+const ArgValue* Spec::find(std::string_view name, Kind kind) const {
   const ArgValue* v = find(name);
-  if (!v || (v->numbers.empty() && v->strings.empty())) fail_missing(std::string(name), 0);
+  if (!v) return nullptr;
+  const bool numbers = !v->numbers.empty() || v->input >= 0, text = !v->strings.empty(), table = bool(v->table);
+  static constexpr const char* kNames[] = {"numbers", "a text", "a table"};
+  if ((numbers && kind != Kind::numbers) || (text && kind != Kind::text) || (table && kind != Kind::table))
+    fail(ErrorKind::internal, "the kernel reads the argument '" + std::string(name) + "' as " + kNames[int(kind)] +
+                                  ", which it is not");
+  return v;
+}
+
+const ArgValue& Spec::get(std::string_view name) const {
+  const ArgValue* v = find(name, Kind::numbers);
+  if (!v || v->numbers.empty()) fail_missing(std::string(name), 0);
   return *v;
 }
 
 int64_t Spec::integer(std::string_view name) const {
   const ArgValue& v = get(name);
-  if (v.numbers.empty()) fail(ErrorKind::internal, std::string(name) + " is not a number");
   return v.integers.size() == v.numbers.size() ? v.integers[0] : int64_t(v.numbers[0]);
 }
 
-double Spec::number(std::string_view name) const {
-  const ArgValue& v = get(name);
-  if (v.numbers.empty()) fail(ErrorKind::internal, std::string(name) + " is not a number");
-  return v.numbers[0];
-}
+double Spec::number(std::string_view name) const { return get(name).numbers[0]; }
 
 std::string Spec::string(std::string_view name) const {
-  const ArgValue* v = find(name);
+  const ArgValue* v = find(name, Kind::text);
   return v && !v->strings.empty() ? v->strings[0] : "";
 }
 
 DType Spec::dtype(std::string_view name) const {
-  if (!find(name)) return DType::none;
+  if (!find(name, Kind::numbers)) return DType::none;
   const int64_t number = integer(name);
   const auto found = DType(number);
   if (number != int64_t(found) || (found != DType::none && !size_of(found)))
@@ -144,7 +150,7 @@ DType Spec::dtype(std::string_view name) const {
 }
 
 Table Spec::table(std::string_view name) const {
-  const ArgValue* v = find(name);
+  const ArgValue* v = find(name, Kind::table);
   return v ? v->table : Table();
 }
 Table Spec::table(std::string_view name, DType dtype) const {
@@ -156,7 +162,8 @@ Table Spec::table(std::string_view name, DType dtype) const {
 }
 
 bool add_operator(const char* name, Factory make, Count inputs, Count outputs) {
-  put_operator(name, make, inputs, outputs);
+  if (!registry().all.try_emplace(name, Registered{make, inputs, outputs}).second)
+    fail(ErrorKind::internal, std::string("two kernels have the name ") + name);
   return true;
 }
 

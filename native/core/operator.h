@@ -130,8 +130,9 @@ class Spec {
   void check_all_read(std::string_view kernel) const;
 
   const ArgValue* find(std::string_view name) const;  // nullptr: not given
-  const ArgValue& get(std::string_view name) const;   // of at least one value
-  template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(name, find(name)); }
+  const ArgValue& get(std::string_view name) const;   // at least one number
+  // What follows fails where another kind is given: numbers, a text or a table. Numbers, constant or per sample:
+  template <class T> Arg<T> arg(std::string_view name) const { return Arg<T>(name, find(name, Kind::numbers)); }
   // Constants, which must be given.
   bool flag(std::string_view name) const { return integer(name) != 0; }
   int64_t integer(std::string_view name) const;
@@ -143,6 +144,9 @@ class Spec {
   Table table(std::string_view name, DType dtype) const;      // of this type and one axis
 
  private:
+  enum class Kind { numbers, text, table };
+  const ArgValue* find(std::string_view name, Kind kind) const;
+
   struct Declared {
     std::optional<ArgValue> value;
     mutable bool read = false;

@@ -21,6 +21,9 @@ class ImageCrop(CropWindowArgs, ImageOptions):
     Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and
     width. The window is that of the upright picture, after EXIF rotation.
 
+    A window that is the first column alone has the colours of the whole picture, too. Of 4:2:0 JPEG files DALI
+    interpolates its chroma otherwise, so there it differs from DALI's own whole picture.
+
     Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
 
     Example:

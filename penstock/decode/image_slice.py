@@ -24,6 +24,9 @@ class ImageSlice(SliceWindowArgs, ImageOptions):
     of the picture or whole numbers of pixels. Output: as `decoders.image`'s, of the window's height and width. The
     window is that of the upright picture, after EXIF rotation.
 
+    A window that is the first column alone has the colours of the whole picture, too. Of 4:2:0 JPEG files DALI
+    interpolates its chroma otherwise, so there it differs from DALI's own whole picture.
+
     Errors: DecodeError as `decoders.image`; OperatorError where the window does not lie inside the picture.
 
     Example:

@@ -110,8 +110,15 @@ class ExternalSource(Op):
         to_kernel=False,
     )
     use_copy_kernel = arg(None, "Copy by a kernel.", kind="boolean", unused="data is copied by the GPU's copy engines")
-    parallel = arg(None, "Call the source in worker processes.", kind="boolean", to_kernel=False)
-    prefetch_queue_depth = arg(None, "Batches ahead, with `parallel`.", kind="integer", to_kernel=False)
+    parallel = arg(
+        None,
+        "Call the source in worker processes. True is refused so far: sources run in this process only.",
+        kind="boolean",
+        to_kernel=False,
+    )
+    prefetch_queue_depth = arg(
+        None, "Batches ahead, with `parallel`; refused so far, as that is.", kind="integer", to_kernel=False
+    )
 
     poll: Poll | None = None
     layouts: list[str | None]

@@ -101,6 +101,9 @@ def subscript(node: DataNode, key: Any) -> DataNode:
     The layout loses the names of axes that go away; it is dropped where a new axis has no name. The part is on the GPU
     if the node is; indices and bounds that are nodes are on the CPU.
 
+    A range with a step gives what Python's does. DALI gets most elements wrong where some large tensors are taken with
+    a step (``x[::2]`` of 98306 elements), and may crash where nothing is left (``x[5:2:2]``).
+
     Errors: ArgumentTypeError for other items; DeviceError for indices and bounds on the GPU; ArgumentError for two
     ellipses, a step of 0 and more than 12 items; OperatorError, naming axis, index and extent, where an index is out of
     range for a sample.

@@ -69,6 +69,9 @@ def pipeline_def(
     The function returns a node, a tuple or list of nodes, or constants: numbers, arrays, or a list of numbers, which is
     one output.
 
+    ``enable_conditionals=True`` raises ArgumentError so far: ``if`` on nodes is not supported; use arithmetic, such as
+    ``flag * a + (1 - flag) * b``.
+
     Errors, of the call: UnknownArgumentError for keyword arguments that neither the function nor `Pipeline` has,
     ArgumentTypeError for a function that takes any (``**kwargs``), and for outputs of other types.
 

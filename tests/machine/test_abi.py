@@ -92,6 +92,34 @@ def test_operands(plan: Any, name: str, values: list[int], wanted: str) -> None:
     assert wanted in reason()
 
 
+@pytest.mark.parametrize(
+    ("inputs", "wanted"), [([1, -1, -1], "no input 1"), ([-2, -1, -1], "no input -2"), ([0, -1], "'inputs' is needed")]
+)
+def test_keys_of_slices(plan: Any, inputs: list[int], wanted: str) -> None:
+    """A key of one index, whose numbers are said to come from these inputs."""
+    native.quick().ps_plan_source(plan, 0)
+    for name, text in ((b"kinds", b"i"), (b"names", b"i")):
+        native.quick().ps_arg_strings(plan, name, (c.c_char_p * 1)(text), 1)
+    native.quick().ps_arg_integers(plan, b"values", native.integers([0, 0, 0]), 3)
+    native.quick().ps_arg_integers(plan, b"inputs", native.integers(inputs), len(inputs))
+    assert node(plan, b"subscript", [0]) < 0
+    assert wanted in reason()
+
+
+def test_kinds_of_arguments(plan: Any) -> None:
+    """A kernel that reads a text as a number, or a number as a text, is no operator."""
+    native.quick().ps_plan_source(plan, 0)
+    native.quick().ps_arg_strings(plan, b"horizontal", (c.c_char_p * 1)(b"1"), 1)
+    declare(plan, "vertical", "depthwise")
+    assert node(plan, b"flip", [0]) < 0
+    assert "reads the argument 'horizontal' as numbers, which it is not" in reason()
+    native.quick().ps_arg_integers(plan, b"function", native.integers([1]), 1)
+    native.quick().ps_arg_integers(plan, b"order", native.integers([0]), 1)
+    native.quick().ps_arg_integers(plan, b"on_gpu", native.integers([0]), 1)
+    assert node(plan, b"arithmetic", [0]) < 0
+    assert "reads the argument 'function' as a text, which it is not" in reason()
+
+
 def test_keys_of_tables(plan: Any) -> None:
     native.quick().ps_plan_source(plan, 0)
     declare(plan, "dtype")

@@ -12,6 +12,9 @@ class BbFlip(Op):
     Input: FLOAT, four numbers for each box, usually of shape ``(boxes, 4)``: left, top, width and height, as shares of
     the picture's width and height from 0 to 1; with ``ltrb`` left, top, right and bottom. Output: the same shape.
 
+    Width and height stay as they are, whatever the other numbers are. DALI computes them again from the flipped box,
+    which makes not-a-number of them where left or top is infinite or not a number.
+
     Errors: OperatorError for other types, and where the numbers do not make whole boxes.
 
     Example:

@@ -21,7 +21,7 @@ class ColorTwist(HueArgs, SaturationArgs, ImageTypeArgs):
     Output: the same shape and layout, of type ``dtype``.
 
     Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
-    and width, and where the last axis is not three channels.
+    and width, and where the last axis is not three channels (with others DALI reads and writes beyond the pixels).
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

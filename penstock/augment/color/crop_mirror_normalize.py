@@ -14,6 +14,9 @@ class CropMirrorNormalize(CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs):
     Each value becomes ``scale * (value - mean) / std + shift``, in float32; integers are rounded half away from zero
     and saturate. The window is that of `crop`; without arguments for it, the whole picture.
 
+    One ``mean`` and one ``std`` are for all channels, also where ``fill_values`` has several numbers. With 'pad' DALI
+    makes 0 of all channels but the first then, if one of the two is given.
+
     Input: pictures, volumes or sequences with height, width and channels in the layout (HWC, CHW, DHWC, FHWC ...), of
     type UINT8, UINT16, INT16, INT32, FLOAT16 or FLOAT. Without a layout, three axes are HWC, four DHWC.
 

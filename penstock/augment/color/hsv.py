@@ -21,7 +21,7 @@ class Hsv(HueArgs, SaturationArgs):
     Output: the same shape and layout, of type ``dtype``, which is UINT8 whatever the input is unless given.
 
     Errors: ArgumentError for another ``dtype``; OperatorError for other types of the input, for layouts without height
-    and width, and where the last axis is not three channels.
+    and width, and where the last axis is not three channels (with others DALI reads and writes beyond the pixels).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

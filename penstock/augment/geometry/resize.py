@@ -22,14 +22,15 @@ class Resize(ResizeArgs):
     last bit of its position decides; in one tie out of many it is not DALI's.
 
     Sizes and regions are in pixels; the centre of the first pixel is at 0.5. Extents are rounded to at least 1; an
-    empty input stays empty. When shrinking, filters are as long as the scale demands (DALI's have 8192 taps at most, so
-    that it leaves pixels out where an axis shrinks to less than a few thousandths).
+    empty input stays empty. A region beyond the input repeats its border with all filters, where DALI's INTERP_NN reads
+    what lies elsewhere in memory. When shrinking, filters are as long as the scale demands (DALI's have 8192 taps at
+    most, so that it leaves pixels out where an axis shrinks to less than a few thousandths).
 
     On a GPU sums are formed in another order: fewer than one integer in a hundred differs from the CPU's, by 1 (at
     simple ratios such as 2:3, where sums often lie half-way between integers, up to four in a hundred).
 
     Errors: ArgumentError unless the size is given in exactly one way; OperatorError for other types and layouts, and
-    for infinite sizes.
+    for sizes that are infinite or not a number (DALI makes some other extent of them, or crashes).
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

@@ -16,7 +16,7 @@ class ResizeCropMirror(CropWindowArgs, ResizeArgs):
     just between two of the input, the last bit of its position decides, which need not be that of `resize`'s.
 
     Errors: ArgumentError unless the size is given in exactly one way, or if ``crop`` and ``crop_w`` are both given;
-    OperatorError for other types and layouts.
+    OperatorError for other types and layouts, and for sizes that are infinite or not a number.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

@@ -25,6 +25,10 @@ class Translation(TransformArgs):
     being the number of axes (1 to 6); its last column is the offset. Arguments per frame (layout F...) give a transform
     for each frame.
 
+    Of all transforms with an input: infinities and not-a-number reach those elements only that are computed from them.
+    DALI multiplies the offset of the transform that comes last by the zeros of the other's last row, too, which makes
+    whole rows not-a-number.
+
     Errors: OperatorError where the axes of input and arguments differ.
 
     Example:
@@ -42,8 +46,8 @@ class Translation(TransformArgs):
 class Scale(TransformArgs):
     """Makes a scaling, or adds one to a transform.
 
-    Input and output: as `transforms.translation`'s. One factor without an input and without ``ndim`` is a transform of
-    one axis.
+    Input, output and infinities: as `transforms.translation`'s. One factor without an input and without ``ndim`` is a
+    transform of one axis.
 
     Errors: OperatorError where the axes of input and arguments differ.
 
@@ -69,7 +73,7 @@ class Scale(TransformArgs):
 class Rotation(TransformArgs):
     """Makes a rotation, or adds one to a transform: of the plane, or with ``axis`` of space.
 
-    Input and output: as `transforms.translation`'s, of two or three axes.
+    Input, output and infinities: as `transforms.translation`'s, of two or three axes.
 
     Errors: OperatorError where the axes of input and arguments differ, and for an axis without a direction (DALI then
     makes a matrix that is not a number).
@@ -95,7 +99,7 @@ class Shear(TransformArgs):
 
     Two numbers are ``[xy, yx]``: x gets ``xy * y`` added. Six are those of space: ``[xy, xz, yx, yz, zx, zy]``.
 
-    Input and output: as `transforms.translation`'s, of two or three axes.
+    Input, output and infinities: as `transforms.translation`'s, of two or three axes.
 
     Errors: ArgumentError unless one of ``shear`` and ``angles`` is given; OperatorError for other numbers of values,
     for angles beyond 90 degrees and where the axes of input and arguments differ.
@@ -123,8 +127,8 @@ class Shear(TransformArgs):
 class Crop(TransformArgs):
     """Makes a transform that maps one box to another, or adds one to a transform.
 
-    Input and output: as `transforms.translation`'s. Each argument is one number for all axes, or one for each. A box
-    without an extent is mapped by an infinite factor, which leaves zeros of the input zero.
+    Input, output and infinities: as `transforms.translation`'s. Each argument is one number for all axes, or one for
+    each. A box without an extent is mapped by an infinite factor, which leaves zeros of the input zero.
 
     Errors: OperatorError where the axes of input and arguments differ.
 

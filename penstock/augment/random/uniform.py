@@ -14,6 +14,9 @@ class Uniform(RandomOp):
     Of an integer type, they are drawn between the interval's ends without their fractions and then rounded, so that
     both ends come up half as often as the numbers between; use ``fn.random.choice`` for dice.
 
+    Of an unsigned type, an interval that begins below 0 counts from 0: the default one gives 0 and 1. DALI converts the
+    start to the type first, where it becomes a large number: the default interval of UINT8 is 1 to 255 there.
+
     Input: optionally, a tensor whose shape the output gets. Output: ``shape``, of ``dtype``, without a layout.
 
     Errors: OperatorError if the interval is empty, if there are no values, or for a shape given twice or negative.

@@ -32,9 +32,11 @@ class FilledLike(Filled):
 class Full(FillShape):
     """Fills a tensor with a value, or with a smaller tensor again and again (by NumPy's rules of broadcasting).
 
-    Input: the value. Output: its type, ``shape`` (default: the value's own) and ``layout``.
+    Input: the value. Output: its type, ``shape`` (default: the value's own, so that nothing of it is lost; DALI gives
+    its first element then) and ``layout``.
 
-    Errors: OperatorError if the value's shape can't be broadcast to ``shape``, or the layout does not fit it.
+    Errors: OperatorError if the value's shape can't be broadcast to ``shape`` (DALI may take the first elements of a
+    value that has more of them, or more axes), or the layout does not fit it.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -51,7 +53,8 @@ class FullLike(Filled):
 
     Inputs: a tensor; the value, which is converted as by ``fn.cast``. Output: the first input's shape, type and layout.
 
-    Errors: OperatorError if the value's shape can't be broadcast to the first input's.
+    Errors: OperatorError if the value's shape can't be broadcast to the first input's (DALI may take the first elements
+    of a value that has more of them, or more axes).
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

@@ -10,7 +10,7 @@ class Pad(Op):
     """Makes tensors larger, by ``fill_value`` behind their last elements.
 
     Along each of ``axes``, the extent becomes the largest in the batch, or the one given by ``shape`` if the tensor is
-    not larger anyway; then it is rounded up to a multiple of ``align``.
+    not larger anyway (so 0 adds nothing; DALI takes it for -1); then it is rounded up to a multiple of ``align``.
 
     Input: a tensor of any shape, layout and type. Output: the same type and layout. ``fill_value`` is converted as by
     casts in C: fractions are cut off, and integers that do not fit keep their lower bits.

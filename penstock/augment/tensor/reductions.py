@@ -196,7 +196,9 @@ class Variance(Deviation):
     ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
 
     Distances are those of the elements as they are; DALI rounds integers to FLOAT first, so where they are beyond 2^24
-    its distances differ by that.
+    its distances differ by that. With ``axes=[]`` they are those of each element by itself; DALI gives 0 then.
+
+    Where ``ddof`` leaves nothing to divide by, the result is infinite, or not-a-number where all distances are 0.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice, or if the mean has another shape.
@@ -221,7 +223,9 @@ class StdDev(Deviation):
     ``fn.reductions.mean`` gives it with or without ``keep_dims``. Output: the axes that are not reduced; float.
 
     Distances are those of the elements as they are; DALI rounds integers to FLOAT first, so where they are beyond 2^24
-    its distances differ by that.
+    its distances differ by that. With ``axes=[]`` they are those of each element by itself; DALI gives 0 then.
+
+    Where ``ddof`` leaves nothing to divide by, the result is infinite, or not-a-number where all distances are 0.
 
     Errors: ArgumentError if both ``axes`` and ``axis_names`` are given; OperatorError if an axis is not there or is
     named twice, or if the mean has another shape.

@@ -12,7 +12,8 @@ class Squeeze(Op):
     Input: a tensor of any type. Output: the same elements without these axes, in the shape as in the layout.
 
     Errors: ArgumentError if not just one of ``axes`` and ``axis_names`` is given; OperatorError if an axis is not
-    there, is named twice, or is not of extent 1 (unless there are no elements, before and after).
+    there, is named twice, or is not of extent 1 (unless there are no elements, before and after). DALI leaves out axes
+    that are not there, negative ones too, so that a wrong number goes unnoticed.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
