@@ -88,9 +88,9 @@ typedef struct {
   double read_timeout;           /* seconds in which a file must answer; 0: any number */
 } ps_options;
 /* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
- * there is one. Closing waits for the samples in hand. If a thread waits for a file that does not answer, it is left to
- * itself after a while, and the result is -1. It may come at any moment from any thread: calls that are under way, and all
- * that follow, fail as stopped. Destroying closes, too; nobody may be in a call then. */
+ * there is one. Closing waits for the current samples. If a thread waits for a file that does not answer, it is detached
+ * after a while, and the result is -1. It may come at any moment from any thread: calls that are under way, and all
+ * that follow, fail as stopped. Destroying closes, too; no other call may be under way then. */
 PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made); /* waits */
 PS_API int ps_executor_close(ps_executor*); /* waits */
 PS_API int ps_executor_destroy(ps_executor** made); /* waits */
@@ -169,7 +169,7 @@ PS_API int ps_executor_release_unused(ps_executor*); /* waits */
  * executor's next call of this function. */
 PS_API int ps_executor_kernels(ps_executor*, const char** sources, int max_sources);
 
-/* Decoding pictures: how many pixels one may have (2^29 if nobody says so), for decoders that are made from then on; and
+/* Decoding pictures: how many pixels one may have (2^29 by default), for decoders that are made from then on; and
  * where a codec's library lies ("libtiff"), for where the system has none. */
 PS_API void ps_decode_set_max_pixels(int64_t pixels);
 PS_API int ps_decode_set_library(const char* name, const char* path);
@@ -270,7 +270,7 @@ PS_API int ps_gpu_copy_out(ps_gpu_memory*, const ps_tensor* samples, int n, void
 PS_API int ps_gpu_passed(const ps_gpu_memory*); /* whether the contents are there */
 PS_API int ps_gpu_wait(const ps_gpu_memory*);   /* for the contents; waits */
 PS_API int ps_gpu_order(const ps_gpu_memory*, uint64_t stream); /* what it does from now on finds the contents there */
-/* Whoever has the address may use it on any stream until ps_gpu_destroy(): it is used again only after all work that the
+/* The address may be used on any stream until ps_gpu_destroy(): the memory is used again only after all work that the
  * device has been given by then. */
 PS_API int ps_gpu_lend(ps_gpu_memory*);
 PS_API void ps_gpu_destroy(ps_gpu_memory*);

@@ -1,4 +1,4 @@
-// The C ABI over what decoders of pictures are told.
+// The C ABI of the settings of picture decoders.
 #include "penstock.h"
 
 #include "abi/guard.h"

@@ -27,7 +27,7 @@ struct Descriptor {
 
 class InputFile {
  public:
-  // Of what is no file, such as a pipe, there are no bytes.
+  // Pipes and devices have size 0.
   explicit InputFile(const char* path) : path_(path), file_{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {
     struct stat info;
     if (file_.number < 0 || ::fstat(file_.number, &info)) refuse("cannot be opened", errno);

@@ -35,11 +35,11 @@ Registered find(std::string_view name) {
   return it->second;
 }
 
-// A float as a whole number: its fraction is cut off.
 [[noreturn]] void refuse(ErrorKind kind, std::string_view name, const std::string& problem) {
   fail(kind, (name.empty() ? "" : std::string(name) + ": ") + problem);
 }
 
+// A float as a whole number: its fraction is cut off.
 template <class T, class F> T truncated(F v, std::string_view name) {
   if constexpr (std::is_integral_v<T>) {
     constexpr double limit = 9223372036854775808.0;             // 2^63; not-a-number is not less either

@@ -193,7 +193,7 @@ inline constexpr Misfit outside = "the window reaches beyond the input";
 // which is why fused and unfused results are the same; run() is for what rows do not fit.
 class RowOperator : public Operator {
  public:
-  // After setup(): why this sample, with its layout, type and parameters, is nothing for rows; fits: it is something.
+  // After setup(): why this sample, with its layout, type and parameters, cannot be processed row by row; or `fits`.
   virtual Misfit rows_misfit(const Context& c) const = 0;
   // Sets the worker's stage (it lives in c.state) up for this sample, `in` and `out` too. Pictures inside a pipeline
   // have no memory: only shapes may be looked at, but the output's memory where stores() is true.

@@ -1,7 +1,7 @@
 // What a reader knows of a container that gives many samples, kept between them: an open archive, or a video's decoder.
 //
-// States belong to places in containers, not to threads: whoever reads a sample takes the state that is nearest before
-// it, has it to himself, and gives it back where it is then. So samples that follow each other go on where the last one
+// States belong to places in containers, not to threads: reading a sample takes the nearest earlier state, uses it
+// exclusively, and returns it at its new place. So samples that follow each other go on where the last one
 // ended, whichever threads read them, and samples of one container that are read at one time have states of their own.
 #pragma once
 

@@ -9,8 +9,8 @@
 
 namespace ps {
 
-// An open file, for one thread at a time; its destructor closes it. There is no mapping into memory: what somebody cuts
-// off a mapped file, or a disk that fails, would end the process, where a read that fails is an error of one sample.
+// An open file, for one thread at a time; its destructor closes it. There is no mapping into memory: a mapped file that
+// is truncated, or a disk that fails, would end the process, where a read that fails is an error of one sample.
 class StoredFile {
  public:
   explicit StoredFile(const char* name) : name_(name) {}

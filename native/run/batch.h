@@ -28,7 +28,7 @@ struct Failure {
   }
 };
 
-// What an exception tells; `node` is whose fault it is.
+// The current exception as a Failure of this node.
 inline Failure failure_of(const std::exception_ptr& e, int node) {
   try {
     std::rethrow_exception(e);
@@ -58,7 +58,7 @@ enum class Phase { setup, prepare, run, launch, flight, call, finished };
 // GPU work that can be enqueued while the CPU is at its part: beside the phase, since both go on at the same time.
 enum class Ahead { none, wanted, under_way };
 
-// There was no memory for it: when to try again, and since when nobody gives any back.
+// There was no memory for it: when to try again, and since when none has been released.
 struct Deferral {
   int64_t retry_ns = 0, since_ns = 0;
 };
@@ -210,7 +210,7 @@ struct Batch {
 
   void fail(Failure f) {
     std::lock_guard lock(mutex);
-    if (cancelled) return;                       // a thread that came too late: others may look at what is there
+    if (cancelled) return;                       // its thread was abandoned: the batch may be in use elsewhere
     if (f.sample >= 0 && f.node >= 0 && f.is_broken_file() && plan->nodes[size_t(f.node)].tolerant) {
       broken_samples.push_back(std::move(f));
       return;

@@ -18,9 +18,9 @@ namespace ps {
 class Executor {
  public:
   static std::shared_ptr<Executor> start(std::unique_ptr<Plan> plan, const Options& options);
-  void stop() { scheduler_.stop(); }   // whoever waits, or calls from now on, fails; close() must follow
-  // Stops after the samples in hand. Threads that wait for files which do not answer are left to themselves: the names
-  // of those files. They keep the executor until they come back.
+  void stop() { scheduler_.stop(); }   // pending and later calls fail; close() must follow
+  // Stops when the current samples are done. Threads that are blocked in reading a file are detached, and keep the
+  // executor until they return: the names of those files.
   std::vector<std::string> close();
 
   const Plan& plan() const { return *plan_; }

@@ -15,12 +15,12 @@ struct Fed {
   BufferRef memory;      // of a copy: the one block that the samples lie in
   gpu::DeviceBufferRef buffer;   // of device memory
   std::vector<int64_t> integers;
-  Texts sources;         // that the samples name: who gave them may let go of his
+  Texts sources;         // copies of the names that the samples point at
 };
 using FedRef = std::shared_ptr<const Fed>;
 
-// Samples in the host's memory: copied into the pool; or where they are, kept there by the caller for as long as
-// somebody reads them, and without the room behind them that the pool's blocks have.
+// Samples in the host's memory: copied into the pool; or where they are, kept there by the caller while they
+// are in use, and without the padding that the pool's blocks have.
 FedRef feed_copy(Pool& pool, std::vector<Tensor> samples);
 FedRef feed_in_place(std::vector<Tensor> samples);
 FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to memory of their own: waits for nothing

@@ -55,8 +55,8 @@ void GpuLane::launch_loop() {
   }
 }
 
-// The driver does not tell of landings once the GPU has failed. It is asked without the lock, which landed() takes on
-// one of its threads.
+// The driver makes no callbacks once the GPU has failed, so it is asked; without the lock, which landed() takes on one of
+// its threads.
 void GpuLane::look_for_landings(Scheduler::Lock& lock) {
   std::vector<std::pair<gpu::EventRef, std::shared_ptr<std::atomic<bool>>>> flights;
   for (auto& b : scheduler_.batches)

@@ -17,7 +17,7 @@ class GpuLane {
   void join();
 
  private:
-  void launch_loop();                              // also sees to batches that have landed
+  void launch_loop();                              // also advances batches whose GPU work is done
   void ahead_loop();
   void look_for_landings(Scheduler::Lock& lock);
   void launch(Batch& b);

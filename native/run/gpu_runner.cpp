@@ -9,7 +9,7 @@
 namespace ps {
 namespace {
 
-// What is under way on the host: `node` is whose fault a failure is.
+// Calls f; what it throws is a failure of `node`.
 template <class F> void guarded(Batch& b, const int& node, F f) {
   const auto fail = [&](Failure f) {
     if (node >= 0 && f.sample >= 0) {

@@ -19,8 +19,8 @@ class GpuRunner {
 
   gpu::DeviceRef device() const { return device_; }
   std::shared_ptr<const gpu::Stream> stream() const { return compute_; }   // of kernels: functions in Python work in it, too
-  // Gives the segment's outputs memory and lists its work; `node` is the one in hand. Where it throws, the batch holds
-  // nothing of that.
+  // Gives the segment's outputs memory and lists its work; `node` is the current one, for errors. Where it throws,
+  // the batch holds nothing of that.
   void record(Batch& b, const Segment& s, int& node);
   // Enqueues what waits for nothing.
   void launch_ahead(Batch& b);

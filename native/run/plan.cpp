@@ -148,7 +148,7 @@ std::vector<size_t> Plan::homes() const {
   return home;
 }
 
-// A value outlives its segment's run if it is an output or somebody in a later segment reads it.
+// A value outlives its segment's run if it is an output or a node of a later segment reads it.
 void Plan::finish() {
   const std::vector<size_t> home = homes();
   for (int v : outputs) values[size_t(v)].kept = true;

@@ -9,7 +9,7 @@
 
 namespace ps {
 
-// The samples of another scope for which a value is true, or false: who takes a branch. -1 is the scope of all samples.
+// The samples of another scope for which a value is true, or false: one side of a branch. -1 is the scope of all samples.
 struct Scope {
   int parent = -1;
   int predicate = -1;                  // the value: a BOOL per sample, computed by the time when shapes are found

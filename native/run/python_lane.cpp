@@ -39,7 +39,7 @@ void PythonLane::refuse(const Call& call, std::string why) {
   end(call);
 }
 
-// A batch that was thrown away meanwhile is nobody's any more.
+// The answer to a batch that was thrown away meanwhile is ignored.
 void PythonLane::end(const Call& call) {
   Batch& b = *call.batch;
   Scheduler::Lock lock(scheduler_.mutex);

@@ -1,5 +1,5 @@
-// Threads that wait for a file which does not answer. No call can end their waiting; they are left to themselves, with
-// all that they may still touch when they come back.
+// Threads that wait for a file which does not answer. Nothing ends such a read, so they are detached, with all
+// that they may still write to when it returns.
 #pragma once
 
 #include <memory>

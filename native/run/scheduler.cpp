@@ -199,10 +199,9 @@ void Scheduler::adapt(int& chunk_size, int64_t took_ns, int samples) {
   else if (took_ns < kShortNs && samples == chunk_size) chunk_size = std::min(2 * chunk_size, Worker::kMostSamples);
 }
 
-// A worker that waits for memory looks now and then whether there is some; when it takes something else, another one must
-// do that.
+// A worker that waits for memory polls for it; when it takes something else, another one must poll.
 Scheduler::Wanted Scheduler::wanted() {
-  constexpr int kMost = 2;                         // who wake two each, and so on
+  constexpr int kMost = 2;                         // each of which wakes up to two more
   Wanted wanted{};
   for (bool io : {false, true}) {
     if (!workers[io].idle) continue;

@@ -40,8 +40,8 @@ class Scheduler {
 
   void step(Batch& b);                 // its phase is over
   void advance(Batch& b);              // likewise, of one that may have failed in it; takes the lock
-  // Without memory: later. Memory comes back when older batches are taken and consumers let go of them; false: the
-  // consumer waits for this one, and nobody has given any back for long.
+  // Postpones a batch for which there is no memory, until older ones are taken and released; false: the consumer waits
+  // for this one, and no memory was released for kPatienceNs.
   bool defer(Batch& b);                // takes the lock
   void undefer(Batch& b);
 
@@ -59,13 +59,13 @@ class Scheduler {
   std::mutex mutex;
   Batches batches;                     // in order of their numbers
   bool stopped = false;
-  bool awaited = false;                // somebody waits for the oldest batch
+  bool awaited = false;                // a consumer waits for the oldest batch
   int working = 0;                     // threads with a task
   int deferred = 0;                    // batches that wait for memory
   size_t shared_bytes = 0;             // that early operators wrote for the batch that was taken last
 
   // The workers of one kind. To wake one costs both sides more than many a batch's work, so only those are woken that
-  // find some: whoever takes a task wakes others if he leaves more.
+  // find some: a thread that takes a task wakes others if tasks remain.
   struct Workers {
     std::condition_variable work;
     int idle = 0;

@@ -47,7 +47,7 @@ class StageClocks {
   // Divides what the pipeline took. Above the first stage is the source; where there is none, reading memory counts as
   // the first stage's.
   void add_to(std::vector<NodeStats>& stats, int64_t took) const {
-    int64_t above = took;                            // what goes by above the stage at hand
+    int64_t above = took;                            // time spent above the current stage
     for (int64_t ns : begin_ns_) above -= ns;
     for (size_t i = first_; i < nodes_.size(); i++) {
       if (i > 0) {

@@ -1,5 +1,5 @@
-// What the threads of an executor do, and when, for whoever asks for a profile. Threads write without locks; while
-// nobody records, it costs them a look at one flag.
+// What the threads of an executor do, and when, for profiles. Threads write without locks; while nothing is recorded, an
+// event costs a test of one flag.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ class Trace {
   int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr uint64_t kSpans = 1 << 14;        // of one thread, until somebody reads them
+  static constexpr uint64_t kSpans = 1 << 14;        // of one thread, until they are read
   struct Ring {
     std::atomic<uint64_t> written{0}, read{0};
     std::unique_ptr<std::array<Span, kSpans>> spans; // made when recording first begins

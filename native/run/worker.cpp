@@ -16,7 +16,7 @@ namespace {
 
 // Pointers of all contexts of one group live side by side; this is far more than any group needs.
 constexpr size_t kMaxPointers = 4096;
-// While somebody records, every so many row pipelines have clocks in them.
+// While a profile is recorded, every so many row pipelines have clocks in them.
 constexpr uint64_t kClockEvery = 8;
 
 constexpr Misfit kNoRows = "it does not work on rows";

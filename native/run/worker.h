@@ -44,8 +44,8 @@ class Worker {
   std::shared_ptr<Pool> pool_;
   int index_;
   std::shared_ptr<Trace> trace_;
-  int64_t clock_ns_ = 0;                       // when the work at hand began
-  uint64_t pipelines_ = 0;                     // run while somebody records
+  int64_t clock_ns_ = 0;                       // start of the current interval
+  uint64_t pipelines_ = 0;                     // run while a profile is recorded
   Arena scratch_;                              // of one call
   Arena local_;                                // of one sample's run: values that nobody else reads
   std::vector<std::unique_ptr<State>> states_; // by node

@@ -127,7 +127,7 @@ void WorkerPool::loop(Thread& self) {
     const bool last_one = owns_task && done && b->left.fetch_sub(last - first) == last - first;
     if (last_one) b->end_phase();
     lock.lock();
-    if (!owns_task) {                              // it was left behind, and comes back
+    if (!owns_task) {                              // abandoned while it was blocked, it returns
       auto abandoned = std::exchange(self.abandoned, nullptr);
       s.rest.notify_all();                         // closing hopes for it
       lock.unlock();
@@ -169,7 +169,7 @@ bool WorkerPool::prepare(Batch& b) {
 }
 
 // Shapes are known: each value that outlives the segment gets one buffer, its samples one behind the other. `at` is the
-// node in hand; where it fails, nothing has changed.
+// current node, for errors; where it fails, nothing has changed.
 void WorkerPool::give_memory(Batch& b, const Segment& s, int& at) {
   struct Block {
     int value;

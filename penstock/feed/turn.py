@@ -26,7 +26,7 @@ class Turn:
     """A lock that Ctrl-C cannot leave locked, and that says what is wrong where it would never be free.
 
     Attributes:
-        asking: which external source is being asked, and the how-manyth time, by who has the turn.
+        asking: which external source the thread that holds the lock asks, and a counter of such calls.
         function: the thread that calls a function of the pipeline's now, and the name of that operator.
     """
 

@@ -46,7 +46,7 @@ class Executor(Engine):
         )  # fmt: skip
         self.iterations = Iterations([node for node, _ in self.program.readers])
         self._cancelling = False
-        self._stuck: Exception | None = None  # why it cannot be told what the next iteration reads
+        self._stuck: Exception | None = None  # the error that scheduling the next iteration raised
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
         if self.calls:

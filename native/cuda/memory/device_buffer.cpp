@@ -113,7 +113,7 @@ DeviceBuffer::DeviceBuffer(std::vector<DeviceBufferRef> parts)
   for (const DeviceBufferRef& p : parts_)
     if (p->device() != device_)
       fail(ErrorKind::device, "memory of the GPUs " + std::to_string(device_->number()) + " and " +
-                                  std::to_string(p->device()->number()) + " makes no one list");
+                                  std::to_string(p->device()->number()) + " cannot be in one list");
 }
 
 DeviceBuffer::~DeviceBuffer() {

@@ -1,4 +1,5 @@
-// What operators have in common that change each pixel by itself: on the CPU, stages of row pipelines; on the GPU,
+// What operators that change each pixel by itself have in common: on the CPU, stages of row pipelines; on the GPU, stages
+// of fused kernels.
 #pragma once
 
 #include "device/picture/pixels.h"

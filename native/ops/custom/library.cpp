@@ -18,7 +18,7 @@ namespace {
 constexpr int kMostInputs = 64, kMostOutputs = 64, kMostChannels = 16;
 constexpr uint32_t kMostParams = 1 << 16;
 
-// Of all libraries, to the end of the process: whoever has a pointer into them need not ask.
+// Of all libraries. They are kept until the process ends, so pointers into them stay valid.
 struct Kept {
   std::mutex mutex;
   std::deque<penstock_operator> operators;

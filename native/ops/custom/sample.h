@@ -48,7 +48,7 @@ class SampleView : public State {
 
 inline constexpr uint64_t kAllInputs = ~uint64_t(0);
 
-// Throws what a call has told by its result and in `error`.
+// Throws the error that a call reported by its result and in `error`.
 void check_result(const char* function, int result, penstock_error& error, int samples);
 [[noreturn]] void fail_thrown(const char* function);   // of an exception that comes out of the library
 

@@ -1,4 +1,4 @@
-// Numbers of classes as vectors that are 1 at the class.
+// Class indices to one-hot vectors.
 
 #include "device/tensor/one_hot.h"
 

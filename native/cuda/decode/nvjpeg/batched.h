@@ -75,7 +75,7 @@ class BatchedJpeg {
   DeviceRef device_;
   Options options_;
   LibraryMemory memory_;
-  // Nothing is said about how long nvJPEG needs these.
+  // How long nvJPEG needs these is undocumented.
   NvjpegAllocator of_device_{LibraryMemory::take, LibraryMemory::give, &memory_.of_device};
   NvjpegAllocator pinned_{LibraryMemory::take, LibraryMemory::give, &memory_.pinned};
   NvjpegHandle handle_ = nullptr;
