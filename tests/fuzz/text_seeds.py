@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import tarfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +68,44 @@ def training(files: list[str]) -> Pipeline:
     return pipe
 
 
+def archived(files: list[str], folder: Path) -> Pipeline:
+    """Pictures and their labels out of an archive."""
+    path = folder / "pictures.tar"
+    with tarfile.open(path, "w") as archive:
+        for i, file in enumerate(files):
+            archive.add(file, f"{i}.jpg")
+            label = tarfile.TarInfo(f"{i}.cls")
+            label.size = 1
+            archive.addfile(label, io.BytesIO(bytes([48 + i])))
+    pipe = Pipeline(**OPTIONS)
+    with pipe:
+        read: Any = fn.readers.webdataset(
+            paths=str(path), ext=["jpg", "cls;txt"], random_shuffle=True, name="Reader",
+            dtypes=[types.UINT8, types.UINT8], missing_component_behavior="empty",
+        )  # fmt: skip
+        jpegs, labels = read
+        pictures = fn.decoders.image_crop(jpegs, crop=[5, 6], crop_pos_x=0.3, crop_pos_y=0.9, dtype=types.INT16)
+        pipe.set_outputs(pictures, fn.permute_batch(labels, indices=[1, 0]), fn.peek_image_shape(jpegs))
+    return pipe
+
+
+def branching(files: list[str]) -> Pipeline:
+    """Samples that take one branch or the other, and parts of pictures that another operator chose."""
+    functions: Any = fn
+    conditional = functions._conditional
+    pipe = Pipeline(**OPTIONS)
+    with pipe:
+        jpegs, labels = fn.readers.file(files=files, labels=[1, 2, 3], name="Reader")
+        anchor, extents = fn.random_crop_generator(fn.peek_image_shape(jpegs), random_area=[0.3, 0.9], seed=5)
+        pictures = fn.decoders.image_slice(jpegs, anchor, extents, axes=[0, 1], output_type=types.GRAY)
+        chosen = labels[0] > 1
+        bright, dark = conditional.split(pictures, predicate=chosen)
+        merged = conditional.merge(fn.flip(bright), fn.brightness(dark, brightness=0.5), predicate=chosen)
+        corner = fn.decoders.image_slice(jpegs, rel_start=[0.0, 0.1], rel_shape=[0.5, 0.4], axis_names="HW")
+        pipe.set_outputs(fn.permute_batch(merged, indices=[1, 1]), corner, fn.cast(chosen, dtype=types.INT32))
+    return pipe
+
+
 def sweep(folder: Path) -> list[Pipeline]:
     """One for each operator's first cases, so that every operator and most of their arguments are there."""
     from tests.augment.test_sweep import CASES
@@ -98,9 +137,10 @@ def small(samples: Samples) -> Samples:
 
 
 def serialized(folder: Path) -> list[bytes]:
-    """Pipelines: an ordinary one, as often as all of the sweep together."""
-    texts = [pipe.serialize() for pipe in sweep(folder)]
-    return [training(photographs(folder)).serialize()] * len(texts) + texts
+    """Pipelines: ordinary ones, as often as all of the sweep together."""
+    texts, files = [pipe.serialize() for pipe in sweep(folder)], photographs(folder)
+    ordinary = [pipe.serialize() for pipe in (training(files), archived(files, folder), branching(files))]
+    return ordinary * (len(texts) // len(ordinary)) + texts
 
 
 def try_serialized(folder: Path) -> Try:

@@ -37,11 +37,11 @@ def window(d: Draw, x: Input) -> Given:
     return given
 
 
-def outside(d: Draw, x: Input) -> Given:
+def outside(d: Draw, x: Input, *policies: str) -> Given:
     """What becomes of what lies outside."""
     given: Given = {}
     if d.chance(0.4):
-        given["out_of_bounds_policy"] = d.choose(["'pad'", "'pad'", "'trim_to_shape'", "'edge'", "'error'"])
+        given["out_of_bounds_policy"] = d.choose(["'pad'", "'pad'", "'trim_to_shape'", "'error'", *policies])
     if d.chance(0.2):
         given["fill_values"] = f"{[d.number(0, 255) for _ in range(d.choose([1, x.extent('C')]))]}"
     return given
@@ -98,7 +98,7 @@ def size(d: Draw, x: Input) -> Given:
             {"resize_longer": extent()},
         ]
     )
-    if d.chance(0.2):
+    if d.chance(0.2) and (d.chance(0.1) or not {"resize_shorter", "resize_longer"} & set(given)):
         given["mode"] = d.choose(["'default'", "'stretch'", "'not_larger'", "'not_smaller'"])
     if d.chance(0.1) and "resize_shorter" in given:
         given["max_size"] = f"{d.whole(20, 80)}"
@@ -108,7 +108,21 @@ def size(d: Draw, x: Input) -> Given:
             "roi_start": repr([d.number(0, 0.4) for _ in range(n)]),
             "roi_end": repr([d.number(0.6, 1) for _ in range(n)]),
         }
+    elif d.chance(0.2):
+        given |= region(d, x, "DHW"[-n:])
     return given
+
+
+def region(d: Draw, x: Input, axes: str) -> Given:
+    """In pixels: within the picture, beyond it, or turned over; without any room rarely."""
+    starts, ends = [], []
+    for extent in map(x.extent, axes):
+        beyond = d.choose([0, 0, 5, 40])
+        a, b = d.number(-beyond, extent + beyond), d.number(-beyond, extent + beyond)
+        a, b = (a, b) if d.chance(0.2) else (min(a, b), max(a, b))
+        starts.append(a)
+        ends.append(b if d.chance(0.03) or abs(a - b) > 0.5 else a + 2)
+    return {"roi_start": repr(starts), "roi_end": repr(ends)} | ({"roi_relative": "False"} if d.chance(0.2) else {})
 
 
 def points(d: Draw, n: int, *names: str, least: float = -3, most: float = 3) -> Given:
@@ -116,16 +130,37 @@ def points(d: Draw, n: int, *names: str, least: float = -3, most: float = 3) -> 
     return {name: repr([d.number(least, most) for _ in range(n)]) for name in names}
 
 
-BY_NAME: dict[str, Callable[[Draw, Input], str]] = {
+def in_layout(d: Draw, x: Input) -> str | None:
+    """The name of an axis; where there are none, none."""
+    return repr(d.choose(list(x.layout) or ["Z"])) if x.layout or d.chance(0.1) else None
+
+
+def rarely(text: str) -> Callable[[Draw, Input], str | None]:
+    """What fits hardly any call but those that give it themselves."""
+    return lambda d, x: text if d.chance(0.1) else None
+
+
+BY_NAME: dict[str, Callable[[Draw, Input], str | None]] = {
     "horizontal": lambda d, x: d.choose(["0", "1"]),
     "vertical": lambda d, x: d.choose(["0", "1"]),
     "depthwise": lambda d, x: d.choose(["0", "1"]),
     "mirror": lambda d, x: d.choose(["0", "1"]),
     "axis": lambda d, x: f"{d.whole(-1, max(0, len(x.shape) - 1))}",
-    "axis_name": lambda d, x: repr(d.choose(list(x.layout) or ["Z"])),
+    "axis_name": in_layout,
+    "axis_names": in_layout,
+    "center": rarely("[1.0, 2.0]"),
+    "p": rarely("[0.5, 0.5]"),
+    "size": lambda d, x: repr([d.whole(1, 40) for _ in range(3 if "D" in x.layout else 2)]),
+    "align": lambda d, x: f"{d.whole(1, 8)}",
+    "crop_pos_x": lambda d, x: f"{d.number(0, 1)}",
+    "crop_pos_y": lambda d, x: f"{d.number(0, 1)}",
+    "crop_pos_z": lambda d, x: f"{d.number(0, 1)}",
+    "output_layout": lambda d, x: repr(x.layout[::-1] or "ABCDEFG"[: len(x.shape)]),
     "rounding": lambda d, x: d.choose(["'round'", "'truncate'"]),
     "layout": lambda d, x: repr("ABCDEFG"[: len(x.shape)]),
-    "new_axis_names": lambda d, x: repr("U"),
+    "new_axis_names": rarely("'U'"),
+    "n_channels": lambda d, x: f"{x.extent('C')}",
+    "min_canvas_size": lambda d, x: f"{d.number(0, 60)}",
     "hue": lambda d, x: f"{d.number(-180, 360)}",
     "saturation": lambda d, x: f"{d.number(0, 2)}",
     "value": lambda d, x: f"{d.number(0, 2)}",
@@ -150,7 +185,7 @@ BY_NAME: dict[str, Callable[[Draw, Input], str]] = {
     "hw_decoder_load": lambda d, x: "0.5",
     "cache_type": lambda d, x: "''",
 }
-BY_KIND: dict[str, Callable[[Draw, Input], str]] = {
+BY_KIND: dict[str, Callable[[Draw, Input], str | None]] = {
     "boolean": lambda d, x: d.choose(["True", "False"]),
     "integer": lambda d, x: f"{d.whole(0, 3)}",
     "number": lambda d, x: f"{d.number(-2, 3)}",
@@ -168,5 +203,9 @@ def value(d: Draw, x: Input, argument: Argument) -> str | None:
     """Of this argument, mostly in its range; None where there is no idea of it."""
     if argument.choices is not None and all(isinstance(choice, str) for choice in argument.choices):
         return repr(d.choose(argument.choices))
+    if argument.name == "axis" and argument.kind == "numbers":
+        return "[0.0, 0.0, 1.0]" if "D" in x.layout or d.chance(0.1) else None
+    if argument.choices is not None and argument.kind in ("dtype", "interp_type") and d.chance(0.9):
+        return f"types.{d.choose(argument.choices).name}"
     make = BY_NAME.get(argument.name) or BY_KIND.get(argument.kind)
     return make(d, x) if make else None

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from penstock.op import Argument, Op
 from tests.random.arguments import Given, axes, odd, outside, part, points, size, value, window
 from tests.random.case import Source
-from tests.random.draw import INTERPOLATIONS, TYPES, Draw, Input, files, numbers, picture, tensor
+from tests.random.draw import (
+    DTYPES,
+    INTERPOLATIONS,
+    LAYOUTS,
+    TYPE_NAMES,
+    TYPES,
+    Draw,
+    Input,
+    files,
+    numbers,
+    picture,
+    tensor,
+)
+from tests.random.fitting import after, fitting, makes_array, result_type
 
 Made = tuple[list[Input], Given]
 ALTERNATIVES = (
     {"axes", "axis_names"}, {"axis", "axis_name"}, {"crop", "crop_w", "crop_h", "crop_d"}, {"MT", "M", "T"},
     {"size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer"}, {"resize_x", "resize_z", "mode"},
     {"start", "rel_start"}, {"end", "rel_end", "shape", "rel_shape"}, {"shape", "rel_shape", "src_dims"},
+    {"normalized", "normalized_anchor"}, {"normalized", "normalized_shape"}, {"mode", "resize_shorter"},
+    {"mode", "resize_longer"}, {"layout", "shape"}, {"layout", "rel_shape"}, {"layout", "src_dims"},
     {"shear", "angles"}, {"idata", "fdata"}, {"sigma", "window_size"}, {"range", "values"},
     {"roi_start", "roi_end", "roi_relative", "size", "resize_x", "resize_y", "resize_shorter", "resize_longer"},
 )  # fmt: skip
@@ -28,9 +45,11 @@ def any_picture(d: Draw) -> Made:
     return [picture(d)], {}
 
 
-def of_pictures(*groups: Callable[[Draw, Input], Given]) -> Callable[[Draw], Made]:
+def of_pictures(*groups: Callable[[Draw, Input], Given], name: str = "") -> Callable[[Draw], Made]:
+    """``name``: the operator that takes them."""
+
     def make(d: Draw) -> Made:
-        x = picture(d)
+        x = fitting(d, name)
         return [x], {name: text for group in groups for name, text in group(d, x).items()}
 
     return make
@@ -56,9 +75,9 @@ def nothing(d: Draw) -> Made:
     return [], {}
 
 
-def given(d: Draw, samples: str, layout: str = "") -> Input:
+def given(d: Draw, samples: str, layout: str = "", dtype: str = "") -> Input:
     """The same array in each sample."""
-    return Input(d.source([samples] * d.batch, layout).name, (), layout, "")
+    return Input(d.source([samples] * d.batch, layout).name, (), layout, dtype)
 
 
 def alike(d: Draw) -> Made:
@@ -74,21 +93,20 @@ def alike(d: Draw) -> Made:
 
 def boxes(d: Draw) -> Made:
     shape = d.choose([(4,), (1, 4), (3, 4), (0, 4)])
-    return [given(d, numbers(d, shape, 0, 1) if shape[0] else "np.zeros((0, 4), np.float32)")], {}
+    return [given(d, floats(d, shape, 0, 1) if shape[0] else "np.zeros((0, 4), np.float32)")], {}
+
+
+def floats(d: Draw, shape: Sequence[int], least: float = -3, most: float = 3) -> str:
+    """Some of them infinite or no numbers, at times."""
+    if d.chance(0.04):
+        return f"wild('float32', {tuple(shape)}, {d.whole(0, 99)}, {most})"
+    return numbers(d, shape, least, most)
 
 
 def coordinates(d: Draw) -> Made:
     n = d.whole(1, 3)
-    x = given(
-        d,
-        numbers(
-            d,
-            (d.whole(1, 5), n),
-            -9,
-            9,
-            d.choose(["float32", "uint8", "int16", "int32"]) if d.chance(0.4) else "float32",
-        ),
-    )
+    dtype = d.choose(["float32", "uint8", "int16", "int32"]) if d.chance(0.4) else "float32"
+    x = given(d, numbers(d, (d.whole(1, 5), n), -9, 9, dtype), dtype=dtype)
     m = d.whole(1, 3)
     forms: list[Given] = [
         {},
@@ -106,7 +124,7 @@ def transform(make: Callable[[Draw, int], Given]) -> Callable[[Draw], Made]:
 
     def made(d: Draw) -> Made:
         n = d.choose([2, 2, 2, 3])
-        before = [given(d, numbers(d, (n, n + 1)))] if d.chance(0.3) else []
+        before = [given(d, floats(d, (n, n + 1)))] if d.chance(0.3) else []
         return before, make(d, n)
 
     return made
@@ -119,7 +137,7 @@ def rotation(d: Draw, n: int) -> Given:
 
 def two_matrices(d: Draw) -> Made:
     n = d.choose([2, 3])
-    return [given(d, numbers(d, (n, n + 1))) for _ in range(d.whole(2, 3))], {}
+    return [given(d, floats(d, (n, n + 1))) for _ in range(d.whole(2, 3))], {}
 
 
 def statistics(d: Draw) -> Made:
@@ -136,7 +154,7 @@ def lookup(d: Draw) -> Made:
 
 
 def warp(d: Draw) -> Made:
-    x = picture(d)
+    x = fitting(d, "warp_affine")
     n = 3 if "D" in x.layout else 2
     near = [
         [d.number(0.6, 1.4) if i == j else d.number(-3, 3) * (1 if j == n else 0.1) for j in range(n + 1)]
@@ -153,7 +171,7 @@ def nearest_or_linear(d: Draw) -> Given:
 
 
 def rotate(d: Draw) -> Made:
-    x = picture(d)
+    x = fitting(d, "rotate")
     found: Given = {"angle": f"{d.number(-180, 180)}" if d.chance(0.8) else d.choose(["90", "45", "0"])}
     if "D" in x.layout:
         found |= points(d, 3, "axis", least=0.1)
@@ -187,7 +205,7 @@ def cmn(d: Draw, x: Input) -> Given:
     for name, least, most in (("mean", 0, 255), ("std", 1, 99)):
         if d.chance(0.5):
             found[name] = repr([d.number(least, most) for _ in range(d.choose([1, channels]))])
-    if d.chance(0.4) and x.layout:
+    if x.layout and (d.chance(0.4) or (x.layout not in ("HWC", "CHW") and d.chance(0.9))):
         found["output_layout"] = repr(d.choose([x.layout, "".join(sorted(x.layout)), x.layout[::-1]]))
     return found
 
@@ -197,7 +215,8 @@ def reshaped(d: Draw, x: Input) -> Given:
     if d.chance(0.4):
         return {"rel_shape": repr([d.choose([1, 1, 0.5, 2, -1]) for _ in shape])}
     if d.chance(0.3):
-        return {"src_dims": repr([d.choose([-1, *range(len(shape))]) for _ in range(d.whole(1, 4))] if shape else [-1])}
+        kept = d.some(range(len(shape)), len(shape)) if d.chance(0.7) else [d.whole(0, max(0, len(shape) - 1))]
+        return {"src_dims": repr(d.some([*kept, *[-1] * d.whole(0, 2)], 9) if shape else [-1])}
     count = 1
     for extent in shape:
         count *= extent
@@ -206,8 +225,11 @@ def reshaped(d: Draw, x: Input) -> Given:
 
 def reinterpreted(d: Draw) -> Made:
     x = tensor(d)
-    found = reshaped(d, x) if d.chance(0.4) else {}
-    return [x], found | ({"dtype": d.choose(TYPES)} if d.chance(0.7) else {})
+    found = {name: text for name, text in reshaped(d, x).items() if name != "src_dims"} if d.chance(0.4) else {}
+    if found and d.chance(0.5):
+        return [x], found
+    alike = [TYPE_NAMES[t] for t in DTYPES if np.dtype(t).itemsize == np.dtype(x.dtype).itemsize]
+    return [x], found | {"dtype": d.choose(alike if d.chance(0.6) else TYPES)}
 
 
 def uniform(d: Draw) -> Made:
@@ -241,7 +263,56 @@ def second(make: Callable[[Draw], Made], other: Callable[[Draw], Input]) -> Call
 
 
 def chosen(d: Draw) -> Made:
-    return [given(d, d.choose(["np.int32(5)", "np.arange(6)", "np.float32([1, 2, 3])"]))], some_shape(d)
+    text, n = d.choose([("np.int32(5)", 5), ("np.arange(6)", 6), ("np.float32([1, 2, 3])", 3)])
+    p = {"p": repr([0.5, 0.5, *[0.0] * (n - 2)])} if d.chance(0.3) else {}
+    return [given(d, text)], some_shape(d) | p
+
+
+def fully(d: Draw) -> Made:
+    """A filler, and a shape whose last axes are the filler's."""
+    x = tensor(d)
+    if d.chance(0.2):
+        return [x], some_shape(d)
+    own = [d.choose([extent, d.whole(0, 5)]) if extent == 1 else extent for extent in x.shape]
+    return [x], {"shape": repr([d.whole(1, 3) for _ in range(d.whole(0, 2))] + own)}
+
+
+def converted(d: Draw) -> Made:
+    """Between kinds of pictures: of three channels, or gray ones."""
+    kinds = {f"{name}_type": f"types.{d.choose(['RGB', 'BGR', 'GRAY', 'YCbCr'])}" for name in ("image", "output")}
+    channels = 1 if "GRAY" in kinds["image_type"] else 3
+    layouts = [layout for layout in LAYOUTS if layout.endswith("C")]
+    return [picture(d, ("uint8",), layouts, channels if d.chance(0.95) else 4)], kinds
+
+
+def pasted(d: Draw) -> Made:
+    x = picture(d, ("uint8",), ("HWC",))
+    channels = x.extent("C")
+    found = {"ratio": f"{d.number(1, 3)}", "fill_value": repr([40, 50, 60, 70, 80][:channels])}
+    return [x], found | ({"n_channels": f"{channels}"} if channels != 3 and d.chance(0.9) else {})
+
+
+def extracted(d: Draw) -> Made:
+    x = picture(d, layouts=("FHWC", "FHWC", "FHWC", ""))
+    n = x.shape[0]
+    return [x], {"element_map": repr(d.some(range(n + d.chance(0.1)), d.whole(1, 2)) or [0])}
+
+
+def expanded(d: Draw, x: Input) -> Given:
+    axes = sorted(d.some(range(len(x.shape) + 1), d.whole(1, 2)))
+    return {"axes": repr(axes)} | ({"new_axis_names": repr("UV"[: len(axes)])} if x.layout and d.chance(0.3) else {})
+
+
+def squeezed(d: Draw) -> Made:
+    """Axes of extent 1, mostly."""
+    x = tensor(d, 1, ones=0.6)
+    flat = [i for i, extent in enumerate(x.shape) if extent == 1]
+    if not flat or d.chance(0.1):
+        return [x], axes(d, x, 1)
+    chosen = d.some(flat, d.whole(1, len(flat)))
+    if x.layout and d.chance(0.3):
+        return [x], {"axis_names": repr("".join(x.layout[i] for i in chosen))}
+    return [x], {"axes": repr(chosen)}
 
 
 CALLS: dict[str, Callable[[Draw], Made]] = {
@@ -250,25 +321,19 @@ CALLS: dict[str, Callable[[Draw], Made]] = {
     "cast_like": second(any_input, tensor),
     "cat": alike,
     "stack": alike,
-    "color_space_conversion": lambda d: (
-        [picture(d, ("uint8",), channels=d.choose([3, 3, 1]))],
-        {f"{name}_type": f"types.{d.choose(['RGB', 'BGR', 'GRAY', 'YCbCr'])}" for name in ("image", "output")},
-    ),
+    "color_space_conversion": converted,
     "constant": constants,
     "coord_transform": coordinates,
-    "crop": of_pictures(window, outside),
+    "crop": of_pictures(window, lambda d, x: outside(d, x, "'edge'")),
     "crop_mirror_normalize": of_pictures(cmn),
     "decoders.image": of_files(),
     "decoders.image_crop": of_files(window),
     "decoders.image_random_crop": of_files(),
     "decoders.image_slice": of_files(lambda d, x: part(d, Input("", (31, 33), "HW", ""))),
-    "element_extract": lambda d: (
-        [picture(d, layouts=("FHWC", ""))],
-        {"element_map": repr(d.some(range(4), d.whole(1, 2)))},
-    ),
+    "element_extract": extracted,
     "erase": of_tensors(erased, least=1),
-    "expand_dims": of_tensors(lambda d, x: {"axes": repr(sorted(d.some(range(len(x.shape) + 1), d.whole(1, 2))))}),
-    "full": lambda d: ([tensor(d)], some_shape(d)),
+    "expand_dims": of_tensors(expanded),
+    "full": fully,
     "full_like": second(any_input, lambda d: given(d, d.choose(["np.float32(2.5)", "np.uint8(3)", "np.int32([1])"]))),
     "gaussian_blur": of_pictures(
         lambda d, x: d.choose([{"sigma": f"{d.number(0.3, 4)}"}, {"window_size": f"{d.choose([1, 3, 5, 9])}"}])
@@ -284,10 +349,7 @@ CALLS: dict[str, Callable[[Draw], Made]] = {
     "pad": of_tensors(
         axes, lambda d, x: d.choose([{}, {"align": f"{d.whole(1, 8)}"}, {"shape": f"{d.whole(1, 60)}"}]), least=1
     ),
-    "paste": lambda d: (
-        [picture(d, ("uint8",), ("HWC",))],
-        {"ratio": f"{d.number(1, 3)}", "fill_value": "[40, 50, 60]"},
-    ),
+    "paste": pasted,
     "peek_image_shape": of_files(),
     "permute_batch": lambda d: ([tensor(d)], {"indices": repr([d.whole(0, d.batch - 1) for _ in range(d.batch)])}),
     "random.beta": lambda d: ([], some_shape(d)),
@@ -296,16 +358,21 @@ CALLS: dict[str, Callable[[Draw], Made]] = {
     "random.normal": lambda d: ([], some_shape(d)),
     "random.uniform": uniform,
     "random_crop_generator": lambda d: ([given(d, "np.int64([48, 64, 3])")], {}),
-    "random_resized_crop": lambda d: ([picture(d)], {"size": f"[{d.whole(1, 40)}, {d.whole(1, 40)}]"}),
+    "random_resized_crop": of_pictures(
+        lambda d, x: {"size": repr([d.whole(1, 40) for _ in range(2)])}, name="random_resized_crop"
+    ),
     **{f"reductions.{name}": of_tensors(axes) for name in ("max", "min", "mean", "mean_square", "rms", "sum")},
     **{f"reductions.{name}": statistics for name in ("std_dev", "variance")},
     "reinterpret": reinterpreted,
     "reshape": of_tensors(reshaped),
-    "resize": of_pictures(size),
-    "resize_crop_mirror": of_pictures(size, lambda d, x: window(d, x) if d.chance(0.4) else {}),
+    "resize": of_pictures(size, name="resize"),
+    **{
+        name: of_pictures(size, lambda d, x: window(d, x) if d.chance(0.4) else {}, name=name)
+        for name in ("resize_crop_mirror", "fast_resize_crop_mirror")
+    },
     "rotate": rotate,
-    "slice": of_tensors(part, outside, least=1),
-    "squeeze": lambda d: (lambda x: ([x], axes(d, x, 1)))(tensor(d, 1)),
+    "slice": of_tensors(part, lambda d, x: outside(d, x, "'edge'"), least=1),
+    "squeeze": squeezed,
     "transforms.combine": two_matrices,
     "transforms.crop": transform(
         lambda d, n: points(d, n, *d.some(["from_start", "from_end", "to_start", "to_end"], 2))
@@ -324,30 +391,39 @@ def inputs_of(d: Draw, cls: type[Op]) -> Made:
         return CALLS[cls.name](d)
     if cls.num_inputs[0] == 0:
         return [], {}
-    make = picture if cls.contract.value in ("pixel", "sampler") else tensor
-    return [make(d) for _ in range(cls.num_inputs[0])], {}
+    if cls.contract.value in ("pixel", "sampler"):
+        return [fitting(d, cls.name) for _ in range(cls.num_inputs[0])], {}
+    return [tensor(d) for _ in range(cls.num_inputs[0])], {}
 
 
 def call(d: Draw, cls: type[Op], known: list[str], first: Input | None = None) -> Input:
     """Adds a call of this operator; ``first``: its first input, ``known``: the arguments that DALI has."""
+    d.first = first
     inputs, found = inputs_of(d, cls)
-    if first and inputs:
-        inputs[0] = first
+    if d.first and inputs:
+        inputs[0] = d.taken()
     x = inputs[0] if inputs else Input("", (), "", "")
     others = [a for a in cls.arguments.values() if a.name not in found and a.name in known and not a.deprecated]
     others = [a for a in others if d.chance(0.03) or not excluded(a.name, found)]
     for argument in others:
         if argument.required or d.chance((0.03 if argument.unused else 0.6) / max(1, len(others)) ** 0.5):
+            if excluded(argument.name, found) and d.chance(0.97):
+                continue
             text = value(d, x, argument)
+            if argument.name in ("dtype", "output_dtype") and text and d.chance(0.9):
+                text = result_type(d, cls, x, [text])
             if text is not None:
                 found[argument.name] = text
     if found and d.chance(0.06):
         found[d.choose(list(found))] = odd(d)
     for name in found:
         if d.chance(0.15) and cls.arguments[name].per_sample:
-            found[name] = d.repeated(as_array(found[name], cls.arguments[name]))
-    made = d.call(f"fn.{cls.name}", [i.name for i in inputs], found)
-    return Input(made.name, x.shape, x.layout, x.dtype)
+            array = as_array(found[name], cls.arguments[name])
+            if makes_array(array):
+                found[name] = d.repeated(array)
+    made = after(cls, found, x)
+    made.name = d.call(f"fn.{cls.name}", [i.name for i in inputs], found).name
+    return made
 
 
 def excluded(name: str, found: Given) -> bool:

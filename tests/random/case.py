@@ -93,6 +93,7 @@ class Case:
 def snippet(case: Case) -> str:
     """To be run in a checkout with ``python``; another import tries the other library."""
     return (
-        "import operator\n\nimport numpy as np\nfrom penstock import Pipeline, fn, math, types  # or: nvidia.dali\n"
+        "import operator\n\nimport numpy as np\n"
+        "from penstock import Pipeline, fn, math, newaxis, types  # or: nvidia.dali\n"
         f"from tests.random.data import *\n\n{case.text()}\nprint(*outputs, sep='\\n')"
     )

@@ -7,6 +7,7 @@ from penstock.op import registry
 from tests.random.calls import call, inputs_of
 from tests.random.case import Case
 from tests.random.draw import DTYPES, Draw, tensor
+from tests.random.fitting import fits
 
 BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift", "eq", "ne",
@@ -51,11 +52,18 @@ def draw(seed: int, number: int, known: dict[str, list[str]]) -> Case:
 def operand(d: Draw, shape: list[int]) -> str:
     if d.chance(0.3):
         number = d.choose([0, 1, 2, 3, 7, -1, -3, 200, -100])
-        literal = d.choose([repr(number), repr(number + 0.5), "True", f"np.{d.choose(DTYPES[:-1])}({abs(number)})"])
+        dtype, size = d.choose(DTYPES[:-1]), abs(number)
+        scalar = f"np.{dtype}({min(size, 127) if dtype == 'int8' else size})"
+        literal = d.choose([repr(number), repr(number + 0.5), "True", scalar])
         return f"types.Constant({number})" if d.chance(0.1) else literal
     own = [1 if d.chance(0.15) else extent for extent in shape][d.whole(0, len(shape)) * d.chance(0.2) :]
     array = f"noise({d.choose(DTYPES)!r}, {tuple(own)}, {d.whole(0, 999)}, {d.choose([3, 9, 9, 255, 2**31 - 1])})"
     return d.source([array] * d.batch, "ABCDE"[5 - len(own) :] if d.chance(0.2) else "").name
+
+
+def alone(d: Draw) -> str:
+    """An array that is no node."""
+    return f"noise({d.choose(DTYPES)!r}, {(d.whole(1, 4),)}, {d.whole(0, 99)}, 9)"
 
 
 def arithmetic(d: Draw) -> None:
@@ -63,9 +71,9 @@ def arithmetic(d: Draw) -> None:
     shape = [d.whole(1, 9) for _ in range(d.whole(0, 4))]
     first = d.source([d.array(d.choose(DTYPES), shape)] * d.batch).name
     if d.chance(0.2):
-        d.call(f"math.{d.choose(FUNCTIONS)}", [first])
+        d.call(f"math.{d.choose(FUNCTIONS)}", [alone(d) if d.chance(0.07) else first])
     elif d.chance(0.15):
-        d.call(f"math.{d.choose(TWO)}", [first, operand(d, shape)])
+        d.call(f"math.{d.choose(TWO)}", [alone(d) if d.chance(0.1) else first, operand(d, shape)])
     elif d.chance(0.05):
         d.call("math.clamp", [first, operand(d, shape), operand(d, shape)])
     elif d.chance(0.05):
@@ -79,7 +87,7 @@ def slicing(d: Draw) -> None:
     keys = []
     for extent in x.shape[: d.whole(1, len(x.shape))]:
         if d.chance(0.1):
-            keys.append("types.newaxis" if d.chance(0.3) else "None")
+            keys.append("newaxis" if d.chance(0.3) else "None")
         keys.append(index(d, extent) if d.chance(0.35) else span(d, extent))
     if d.chance(0.03):
         keys.append(index(d, 3))
@@ -104,13 +112,14 @@ def chain(d: Draw, known: dict[str, list[str]]) -> None:
         n for n in operators() if registry.ops[n].contract.value in ("sampler", "pixel", "store") and n in known
     ]
     samplers = [n for n in samplers if registry.ops[n].num_inputs == (1, 1) and not registry.ops[n].random]
-    x = (
-        call(d, registry.ops[d.choose(["decoders.image", "decoders.image_crop"])], ["output_type"])
-        if d.chance(0.4)
-        else None
-    )
+    if d.chance(0.4):
+        x = call(d, registry.ops[d.choose(["decoders.image", "decoders.image_crop"])], ["output_type"])
+    else:
+        x = inputs_of(d, registry.ops["resize"])[0][0]
     for _ in range(d.whole(2, 4)):
-        name = d.choose(samplers)
-        x = call(d, registry.ops[name], known[name], x or inputs_of(d, registry.ops["resize"])[0][0])
+        name = d.choose([n for n in samplers if fits(n, x)] if d.chance(0.95) else samplers)
+        x = call(d, registry.ops[name], [a for a in known[name] if a != "save_attrs"], x)  # which adds an output
         if d.chance(0.15):
-            x.name = d.call(f"operator.{d.choose(['mul', 'add', 'sub'])}", [x.name, d.choose(["2", "0.5", "100"])]).name
+            number = d.choose(["2", "0.5", "100"])
+            x.name = d.call(f"operator.{d.choose(['mul', 'add', 'sub'])}", [x.name, number]).name
+            x.dtype = "float32" if number == "0.5" or "float" in x.dtype else "int32"

@@ -28,6 +28,15 @@ def noise(dtype: str, shape: Sequence[int], seed: int, largest: float = 255) -> 
     return random.integers(low, high, shape, kind, endpoint=True)
 
 
+def wild(dtype: str, shape: Sequence[int], seed: int, largest: float = 255) -> Array:
+    """As noise makes floats, with a few that are infinite or no numbers."""
+    array = noise(dtype, shape, seed, largest)
+    random = np.random.default_rng([seed, *shape, 1])
+    count = min(array.size, 1 + array.size // 50)
+    array.flat[random.permutation(array.size)[:count]] = random.choice([np.inf, -np.inf, np.nan], count)
+    return array
+
+
 FORMATS = (
     "4:2:0", "4:4:4", "4:2:2", "gray", "progressive", "turned", "png", "png gray", "png alpha", "bmp", "tiff", "webp",
     "cut off", "text",

@@ -30,6 +30,7 @@ TYPES = tuple(
     f"types.{name}"
     for name in ("UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "INT64", "FLOAT", "FLOAT64", "FLOAT16", "BOOL")
 )
+TYPE_NAMES = {name: f"types.{ {'float32': 'FLOAT'}.get(name, name.upper()) }" for name in DTYPES}
 INTERPOLATIONS = tuple(
     f"types.INTERP_{name}" for name in ("NN", "LINEAR", "CUBIC", "TRIANGULAR", "GAUSSIAN", "LANCZOS3")
 )
@@ -43,6 +44,7 @@ class Draw:
     def __init__(self, seed: Sequence[int]):
         self._random = np.random.default_rng(seed)
         self.values: list[Source | Call] = []
+        self.first: Input | None = None  # a value that is taken instead of the next tensor or picture
         self.batch = self.choose([1, 1, 1, 2, 3])
 
     def chance(self, probability: float) -> bool:
@@ -64,7 +66,7 @@ class Draw:
         return round(float(self._random.uniform(least, most)), self.choose([1, 2, 3, 5]))
 
     def extent(self) -> int:
-        return 0 if self.chance(0.01) else self.choose(EXTENTS)
+        return 0 if self.chance(0.04) else self.choose(EXTENTS)
 
     def new_name(self) -> str:
         return f"v{len(self.values)}"
@@ -73,6 +75,12 @@ class Draw:
         value = Source(self.new_name(), tuple(samples), layout)
         self.values.append(value)
         return value
+
+    def taken(self) -> Input:
+        """The first value, once."""
+        assert self.first
+        taken, self.first = self.first, None
+        return taken
 
     def call(self, function: str, inputs: Sequence[str] = (), arguments: dict[str, str] | None = None) -> Call:
         value = Call(self.new_name(), function, tuple(inputs), tuple((arguments or {}).items()))
@@ -84,7 +92,8 @@ class Draw:
 
     def array(self, dtype: str, shape: Sequence[int]) -> str:
         largest = 2**31 - 1 if self.chance(0.05) else self.choose([4, 255])
-        return f"noise({dtype!r}, {tuple(shape)}, {self.whole(0, 999)}, {largest})"
+        function = "wild" if "float" in dtype and self.chance(0.06) else "noise"
+        return f"{function}({dtype!r}, {tuple(shape)}, {self.whole(0, 999)}, {largest})"
 
     def repeated(self, value: str) -> str:
         """A per-sample argument: this value for each sample."""
@@ -103,15 +112,19 @@ class Input:
         return self.shape[layout.index(axis)] if axis in layout and len(layout) == len(self.shape) else 9
 
 
-def tensor(d: Draw, least: int = 0, dtypes: Sequence[str] = DTYPES) -> Input:
-    """Any array: other numbers in each sample, and other extents mostly."""
+def tensor(d: Draw, least: int = 0, dtypes: Sequence[str] = DTYPES, ones: float = 0) -> Input:
+    """Any array: other numbers in each sample, and other extents mostly; ``ones``: how many of the extents are 1."""
+    if d.first:
+        return d.taken()
     axes, dtype = d.whole(least, 4), d.choose(dtypes)
-    shape = [d.extent() if axes < 4 else min(d.extent(), 13) for _ in range(axes)]
+    shape = [1 if d.chance(ones) else d.extent() if axes < 4 else min(d.extent(), 13) for _ in range(axes)]
     layout = d.choose(["", "", "ABCD"[:axes], "FHWC"[:axes], "XYZT"[:axes]])
     return _made(d, dtype, shape, layout)
 
 
 def picture(d: Draw, dtypes: Sequence[str] = COMMON, layouts: Sequence[str] = LAYOUTS, channels: int = 0) -> Input:
+    if d.first:
+        return d.taken()
     layout, dtype = d.choose(layouts), d.choose(dtypes)
     few = channels or (3 if d.chance(0.7) else d.choose([1, 2, 4, 5]))
     extents = {"C": few, "F": d.whole(1, 4), "D": d.whole(1, 5)}
@@ -141,6 +154,8 @@ def files(d: Draw) -> Input:
 def numbers(d: Draw, shape: Sequence[int], least: float = -3, most: float = 3, dtype: str = "float32") -> str:
     """A literal array."""
     count = int(np.prod(shape))
+    if dtype.startswith("uint"):
+        least = max(least, 0)
     drawn: list[Any] = [
         d.number(least, most) if "float" in dtype else d.whole(int(least), int(most)) for _ in range(count)
     ]

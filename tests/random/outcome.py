@@ -27,6 +27,7 @@ class Outcome:
     classes: tuple[str, ...] = ()  # Python's own among the exception's
     error: str = ""  # the name of its own class
     message: str = ""
+    own: bool = False  # whether it is one of those that the library raises on purpose
     died: str = ""  # how
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -50,9 +51,19 @@ def search(seed: int, seconds: float, part: int = 0, parts: int = 1, log: Callab
             case = draw(seed, number, known)
             found = difference(case, libraries, report.counts)
             if found and note(report, case, found, libraries, f"seed {seed}, case {number}"):
-                log(f"\n{list(report.findings.values())[-1]}")
+                text = f"\n{list(report.findings.values())[-1]}"
+                log(text)
+                keep(text)
             number += parts
     return report
+
+
+def keep(text: str) -> None:
+    """In the file that PENSTOCK_RANDOM_LOG names: of parts that run at a time, and of those that are cut off."""
+    name = os.environ.get("PENSTOCK_RANDOM_LOG")
+    if name:
+        with open(name, "a") as file:
+            file.write(f"{text}\n")
 
 
 def difference(case: Case, libraries: Libraries, counts: Counter[str]) -> Difference | None:

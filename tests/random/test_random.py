@@ -1,6 +1,7 @@
 """Random cases of every operator beside DALI, for as long as there is time: `./dev test random` takes an hour.
 
-PENSTOCK_RANDOM_SECONDS is the time for each of PENSTOCK_RANDOM_PARTS, PENSTOCK_RANDOM_SEED the seed.
+PENSTOCK_RANDOM_SECONDS is the time for each of PENSTOCK_RANDOM_PARTS, PENSTOCK_RANDOM_SEED the seed. Each finding is
+added to the file PENSTOCK_RANDOM_LOG, if there is one, at once.
 """
 
 from __future__ import annotations

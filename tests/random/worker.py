@@ -25,17 +25,24 @@ MEMORY = 16 << 30  # bytes: a library that takes more than that fails, not the m
 def namespace(library: str) -> dict[str, Any]:
     root = importlib.import_module(library)
     parts = {name: importlib.import_module(f"{library}.{name}") for name in ("fn", "math", "types")}
-    return {"np": np, "operator": operator, **vars(data), "Pipeline": root.Pipeline, **parts}
+    own = {"Pipeline": root.Pipeline, "newaxis": root.newaxis, **parts}
+    return {"np": np, "operator": operator, **vars(data), **own}
 
 
-def run(text: str, scope: dict[str, Any]) -> Outcome:
+def root_of_errors(library: str) -> type[BaseException]:
+    """Of all that the library raises on purpose; DALI has no such class."""
+    return importlib.import_module("penstock.errors").PenstockError if library == "penstock" else Exception
+
+
+def run(text: str, scope: dict[str, Any], errors: type[BaseException]) -> Outcome:
     made = dict(scope)
     try:
         exec(text, made)
         outputs = tuple(Output(int(o.dtype), o.layout(), arrays(o)) for o in made["outputs"])
     except Exception as error:  # whatever it is, it is what the user would get
         classes = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
-        return Outcome(classes=tuple(classes), error=type(error).__name__, message=str(error))
+        own = isinstance(error, errors)
+        return Outcome(classes=tuple(classes), error=type(error).__name__, message=str(error), own=own)
     return Outcome(outputs)
 
 
@@ -66,13 +73,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    scope = namespace(library)
+    scope, errors = namespace(library), root_of_errors(library)
     while True:
         try:
             text = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        answer = run(text, scope) if text else arguments(scope["fn"])
+        answer = run(text, scope, errors) if text else arguments(scope["fn"])
         packed = pickle.dumps(answer)
         answers.write(len(packed).to_bytes(8, "little") + packed)
         answers.flush()
