@@ -15,9 +15,11 @@ from tests.random.matchers import (
     beyond,
     crop_beyond,
     few,
+    last_bits,
     mirrored,
     no_number_cast,
     node_of_axes,
+    not_finite,
     odd_values,
     only_no_numbers,
     other_channels,
@@ -230,7 +232,7 @@ KNOWN = [
         lambda case, found: resized_by(case, found, "", "roi_start") and beyond(case, wholly=True),
     ),
     Known(
-        "an infinite pixel that a filter gives no weight is left out, DALI multiplies it by 0",
+        "an infinite pixel that a filter gives no weight is left out, DALI multiplies it by 0, or by a last bit",
         example(
             "fn.resize",
             "wild('float32', (4, 7, 5), 937, 4)",
@@ -239,7 +241,7 @@ KNOWN = [
             roi_end="[1.0, 2.47]",
             interp_type="types.INTERP_CUBIC",
         ),
-        lambda case, found: resized_by(case, found, "") and "wild(" in case.text() and only_no_numbers(case, found),
+        lambda case, found: resized_by(case, found, "") and "wild(" in case.text() and not_finite(case, found),
     ),
     Known(
         "a number as MT scales coordinates, DALI adds an axis to them where it comes from a node",
@@ -384,6 +386,25 @@ KNOWN = [
             and (uses(case, "math.rsqrt") or (uses(case, "normalize") and "inf" in case.text()))
             and only_no_numbers(case, found)
         ),
+    ),
+    Known(
+        "volumes are warped by the inverse of a matrix, whose last bits decide what is half-way between two integers",
+        example(
+            "fn.warp_affine",
+            "noise('int32', (1, 1, 3, 3), 144, 255)",
+            layout="DHWC",
+            matrix="[0.7, -0.05169, -0.0823, 3, -0.09, 1.39, 0.024, 1.23, 0.068, -0.3, 0.644, -2.8]",
+            size="[15, 24, 11]",
+            inverse_map="False",
+        ),
+        lambda case, found: uses(case, "warp_affine") and last_bits(case, found),
+    ),
+    Known(
+        "mean and std have a value or one per channel, DALI loses channels where fill_values has more",
+        example(
+            "fn.crop_mirror_normalize", SMALL, mean="[2.0, 1.0]", fill_values="[1, 2, 3]", out_of_bounds_policy="'pad'"
+        ),
+        refused("crop_mirror_normalize", text=r"(mean|std) has \d+ values for"),
     ),
     Known(
         "DALI loses channels but the first where fill_values has several and mean and std have one",

@@ -103,6 +103,9 @@ CASES = [
         ((4, 0, 7, 2), "DHWC", dict(roi_end=[4, 3, 7], resize_y=14), (4, 0, 7, 2)),
         ((4, 0, 7, 2), "DHWC", dict(roi_end=[4, 3, 7], resize_y=14, resize_x=3), (2, 0, 3, 2)),
         ((4, 0, 16), "HWC", dict(resize_shorter=6), (6, 0, 16)),
+        ((8, 0, 4), "HWC", dict(roi_start=[7.4, 0], roi_end=[8.56, 2], resize_longer=48.466, max_size=54), (48, 0, 4)),
+        ((1, 3, 0, 5), "DHWC", dict(resize_y=1.46), (0, 1, 0, 5)),
+        ((3, 0, 5), "HWC", dict(resize_y=0.3), (0, 0, 5)),
     ],
 )
 def test_an_empty_axis_sets_no_scale(

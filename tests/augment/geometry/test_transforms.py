@@ -146,6 +146,14 @@ CASES = [
 ]
 
 
+def test_an_angle_of_0_turns_nothing(tmp_path: Path) -> None:
+    """By no last bit, as in DALI: half-way between two pixels one would decide."""
+    axes = np.random.default_rng(1).random((50, 3), np.float32)
+    (found,) = ours(of("rotation", None, angle=0, axis=samples(list(axes))), tmp_path)
+    for matrix in found.arrays:
+        np.testing.assert_array_equal(matrix, np.eye(3, 4))
+
+
 def test_values_by_frame(tmp_path: Path) -> None:
     angles = samples([np.float32([10, 20, 30])], "F")
     (found,) = ours(of("rotation", None, angle=angles, center=[1, 2]), tmp_path)

@@ -44,9 +44,10 @@ class ResampleSize {
       const bool given = size[i] > 0 && extent[i] > 0 && axes[i].in > 0;    // an empty axis stays so
       scale[i] = given ? size[i] / extent[i] : 0;
     }
-    if (mode_ == Mode::not_larger || mode_ == Mode::not_smaller) one_scale(n, scale, most, extent, size);
+    if (mode_ == Mode::not_larger || mode_ == Mode::not_smaller) one_scale(n, scale, most, extent, size, axes);
     else each_scale(n, scale, most, extent, size, axes);
-    for (int i = 0; i < n; i++) round(size[i], axes[i]);
+    const bool empty = std::any_of(axes, axes + n, [](const ResampleRegion& axis) { return axis.in == 0; });
+    for (int i = 0; i < n; i++) round(size[i], axes[i], empty ? 0 : 1);
   }
 
  private:
@@ -96,7 +97,8 @@ class ResampleSize {
 
   // One scale for all axes, from the smallest or the largest one given; where that is an axis's own, its size is just
   // as given, so that a half is rounded up.
-  void one_scale(int n, const float* scale, const float* most, const float* extent, float* size) const {
+  void one_scale(int n, const float* scale, const float* most, const float* extent, float* size,
+                 const ResampleRegion* axes) const {
     float s = 0;
     for (int i = 0; i < n; i++) {
       if (scale[i] == 0) continue;
@@ -104,7 +106,7 @@ class ResampleSize {
     }
     if (s == 0) s = 1;
     for (int i = 0; i < n; i++)
-      if (most[i] > 0 && extent[i] > 0) s = std::min(s, most[i] / extent[i]);
+      if (most[i] > 0 && extent[i] > 0 && axes[i].in > 0) s = std::min(s, most[i] / extent[i]);
     for (int i = 0; i < n; i++)
       if (scale[i] != s) size[i] = extent[i] * s;
   }
@@ -128,9 +130,10 @@ class ResampleSize {
   }
 
   // The region grows or shrinks with what rounding does to the size, so the scale stays; but not beyond all bounds.
-  void round(float size, ResampleRegion& axis) const {
+  // Of a picture that has pixels, `least` one is left.
+  void round(float size, ResampleRegion& axis, int64_t least) const {
     constexpr float kLeast = 0.1f;
-    axis.out = axis.in == 0 ? 0 : std::max<int64_t>(1, std::llround(size));
+    axis.out = axis.in == 0 ? 0 : std::max(least, int64_t(std::llround(size)));
     if (!subpixel_ || size == float(axis.out) || !(size > 0)) return;
     size = std::max(size, kLeast);
     const double centre = (axis.lo + axis.hi) / 2, half = (axis.hi - axis.lo) / 2 * (double(axis.out) / double(size));
