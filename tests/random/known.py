@@ -316,7 +316,7 @@ KNOWN = [
         scaled_by_zero,
     ),
     Known(
-        "what is no number is 0 as a whole one, in DALI what the processor makes of it",
+        "what is no number is 0 as a whole one, an infinity the limit; in DALI they are what the processor makes of them",
         example("fn.cast", "np.float16([np.nan] * 7)", dtype="types.INT64"),
         no_number_cast,
     ),

@@ -89,15 +89,16 @@ def scaled_by_zero(case: Case, found: Difference) -> bool:
 
 
 def no_number_cast(case: Case, found: Difference) -> bool:
-    """Ours is 0, DALI's the least number of the type, or what became of that without a sign."""
+    """Ours is 0, or for an infinity the type's limit, DALI's the least number, or what became of that without a sign."""
     text = case.text()
     sources = [np.asarray(evaluated(case, i, (n,))[0]) for n in case.sources() for i in range(case.batch)]
     none = any(word in text for word in ("wild(", "nan", "inf")) or any(array.size == 0 for array in sources)
     if found.kind != VALUES or not none or found.ours[0].dtype.kind not in "iu":
         return False
     ours, dali = apart(case, found)
-    least = np.iinfo(dali.dtype).min or 2**63
-    return not np.any(ours) and bool(np.all(dali == least))
+    limits = np.iinfo(dali.dtype)
+    mine = [0, limits.min, limits.max] if "wild(" in text or "inf" in text else [0]
+    return bool(np.all(np.isin(ours, mine)) and np.all((dali == 0) | (dali == (limits.min or 2**63))))
 
 
 def padded_to_nothing(case: Case, found: Difference) -> bool:
