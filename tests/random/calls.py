@@ -204,7 +204,8 @@ def cmn(d: Draw, x: Input) -> Given:
     channels = x.extent("C")
     for name, least, most in (("mean", 0, 255), ("std", 1, 99)):
         if d.chance(0.5):
-            found[name] = repr([d.number(least, most) for _ in range(d.choose([1, channels]))])
+            # One per channel only where there are pixels: without, DALI reads fills that are not there.
+            found[name] = repr([d.number(least, most) for _ in range(d.choose([1, channels]) if all(x.shape) else 1)])
     if x.layout and (d.chance(0.4) or (x.layout not in ("HWC", "CHW") and d.chance(0.9))):
         found["output_layout"] = repr(d.choose([x.layout, "".join(sorted(x.layout)), x.layout[::-1]]))
     return found

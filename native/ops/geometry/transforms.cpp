@@ -165,7 +165,10 @@ class Scaling : public TransformOperator {
     float scale[kMostTransformAxes];
     scale_.list(c, frame, n, scale);
     for (int i = 0; i < n; i++) t.v[i][i] = scale[i];
-    center(c, center_, frame, t);
+    if (!center_.given()) return t;
+    float center[kMostTransformAxes];
+    center_.list(c, frame, n, center);
+    for (int i = 0; i < n; i++) t.v[i][n] = center[i] * (1 - scale[i]);   // rounded once, as DALI's
     return t;
   }
 

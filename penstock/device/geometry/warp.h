@@ -24,17 +24,40 @@ PS_FN float determinant(const AffineMatrix<3>& m) {
   return m.at(0, 0) * cofactor(m, 0, 0) + m.at(0, 1) * cofactor(m, 0, 1) + m.at(0, 2) * cofactor(m, 0, 2);
 }
 
+PS_FN void invert_linear_part(const AffineMatrix<2>& m, AffineMatrix<2>& r) {
+  const float det = determinant(m);
+  r.at(0, 0) = m.at(1, 1) / det, r.at(0, 1) = -m.at(0, 1) / det;
+  r.at(1, 0) = -m.at(1, 0) / det, r.at(1, 1) = m.at(0, 0) / det;
+}
+// By Gauss and Jordan, in the order of operations that gives DALI's last bits, which decide half-way between two pixels.
+PS_FN void invert_linear_part(AffineMatrix<3> m, AffineMatrix<3>& r) {
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) r.at(i, k) = i == k;
+  for (int i = 0; i < 3; i++) {
+    int pivot = i;
+    for (int row = i + 1; row < 3; row++)
+      if (m.at(row, i) * m.at(row, i) > m.at(pivot, i) * m.at(pivot, i)) pivot = row;
+    const float unit = 1.0f / m.at(pivot, i);
+    for (int k = 0; k < 3; k++) {
+      const float a = m.at(pivot, k), b = r.at(pivot, k);
+      m.at(pivot, k) = m.at(i, k), r.at(pivot, k) = r.at(i, k);
+      m.at(i, k) = a * unit, r.at(i, k) = b * unit;
+    }
+    for (int row = 0; row < 3; row++) {
+      if (row == i) continue;
+      const float times = -m.at(row, i);
+      for (int k = 0; k < 3; k++) {
+        m.at(row, k) = fma(times, m.at(i, k), m.at(row, k));
+        r.at(row, k) = fma(times, r.at(i, k), r.at(row, k));
+      }
+    }
+  }
+}
+
 // Where the map goes back to. Of a singular matrix it is not finite.
 template <int D> PS_FN AffineMatrix<D> inverse(const AffineMatrix<D>& m) {
-  const float det = determinant(m);
   AffineMatrix<D> r;
-  if constexpr (D == 2) {
-    r.at(0, 0) = m.at(1, 1) / det, r.at(0, 1) = -m.at(0, 1) / det;
-    r.at(1, 0) = -m.at(1, 0) / det, r.at(1, 1) = m.at(0, 0) / det;
-  } else {
-    for (int i = 0; i < 3; i++)
-      for (int k = 0; k < 3; k++) r.at(i, k) = cofactor(m, k, i) / det;
-  }
+  invert_linear_part(m, r);
   for (int i = 0; i < D; i++) {
     float sum = 0;
     for (int k = 0; k < D; k++) sum = k ? sum + r.at(i, k) * m.at(k, D) : r.at(i, k) * m.at(k, D);

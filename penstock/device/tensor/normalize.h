@@ -23,7 +23,7 @@ struct Normalization {
     if (!is_stddev && variance == 0) factor = 0;         // all elements are the mean
     NormalizeTerms t{float(mean), float(factor), float(shift)};
     const double lost = double(t.mean) - mean;
-    if (lost != 0) t.shift = float(shift + lost * factor);
+    if (lost < 0 || lost > 0) t.shift = float(shift + lost * factor);      // of what is finite
     return t;
   }
 };

@@ -106,6 +106,8 @@ CASES = [
         ((8, 0, 4), "HWC", dict(roi_start=[7.4, 0], roi_end=[8.56, 2], resize_longer=48.466, max_size=54), (48, 0, 4)),
         ((1, 3, 0, 5), "DHWC", dict(resize_y=1.46), (0, 1, 0, 5)),
         ((3, 0, 5), "HWC", dict(resize_y=0.3), (0, 0, 5)),
+        ((0, 19, 3), "HWC", dict(resize_y=18.85, max_size=13), (0, 19, 3)),
+        ((0, 19, 3), "HWC", dict(resize_shorter=30, max_size=13), (0, 13, 3)),
     ],
 )
 def test_an_empty_axis_sets_no_scale(
@@ -116,6 +118,14 @@ def test_an_empty_axis_sets_no_scale(
         arguments = {"roi_start": [0] * (len(shape) - 1), **arguments}
     pipe = made(lambda: fn.resize(types.Constant(np.zeros(shape, np.uint8), layout=layout), **arguments), batch_size=1)
     assert pipe.run()[0].at(0).shape == wanted
+
+
+@pytest.mark.parametrize(("start", "end", "wanted"), [(0.5, 0.5, 15360), (0.5, 0.5008, 8533), (0.5, 0.502, 7680)])
+def test_a_thin_region_is_made_thicker(start: float, end: float, wanted: int) -> None:
+    """One below a thousandth of a pixel, by as much. The extents are DALI's."""
+    region = dict(roi_start=[1, start], roi_end=[3, end])
+    pipe = made(lambda: fn.resize(np.zeros((33, 48, 3), np.uint8), resize_shorter=7.68, **region), batch_size=1)
+    assert pipe.run()[0].at(0).shape == (wanted, 8, 3)
 
 
 def test_interpolation_per_sample(tmp_path: Path) -> None:

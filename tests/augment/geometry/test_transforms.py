@@ -154,6 +154,14 @@ def test_an_angle_of_0_turns_nothing(tmp_path: Path) -> None:
         np.testing.assert_array_equal(matrix, np.eye(3, 4))
 
 
+def test_centers_of_scaling_are_rounded_once(tmp_path: Path) -> None:
+    """As DALI's are; so an infinite one stays infinite."""
+    points = [np.float32(p) for p in np.random.default_rng(2).uniform(-99, 99, (20, 2))]
+    (found,) = ours(of("scale", None, scale=[1.7, -0.3], center=samples([*points, np.float32([np.inf, 1])])), tmp_path)
+    for matrix, point in zip(found.arrays, [*points, np.float32([np.inf, 1])], strict=True):
+        np.testing.assert_array_equal(matrix[:, 2], point * (1 - np.float32([1.7, -0.3])))
+
+
 def test_values_by_frame(tmp_path: Path) -> None:
     angles = samples([np.float32([10, 20, 30])], "F")
     (found,) = ours(of("rotation", None, angle=angles, center=[1, 2]), tmp_path)

@@ -14,7 +14,7 @@ from penstock.errors import ArgumentError, OperatorError
 from penstock.graph.constants import constant
 from tests.augment.warp_reference import NEAREST_ON_GPU, NOISE_ON_GPU, ON_GPU, by_frame, space_of, warped
 from tests.cases import Apart, Array, Case, case, per_sample, pictures, random_array, samples
-from tests.runners import ours
+from tests.runners import assert_equal, dalis, ours
 
 # No position lies at the border of a pixel, where roundings decide.
 PLANE = [0.8317, 0.2093, -4.3371, -0.3119, 1.1713, 6.9173]
@@ -162,6 +162,18 @@ def test_nothing_in_gives_the_fill(
 ) -> None:
     arguments = dict(matrix=PLANE, size=(5, 6), fill_value=fill, interp_type=interpolation, dtype=output_type)
     assert (run(np.zeros((0, 4, 3), input_type), "HWC", **arguments) == wanted).all()
+
+
+def test_inverse_of_a_map_of_space_has_dalis_bits(tmp_path: Path) -> None:
+    """Of axes that are turned and change places, too: what is half-way between two pixels hangs on them."""
+    pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    rng = np.random.default_rng(7)
+    turned = [np.eye(3)[order] for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1], [2, 1, 0])]
+    linear = [turned[i % 4] + rng.uniform(-0.6, 0.6, (3, 3)) * (i % 3 > 0) for i in range(24)]
+    each = samples([np.float32(np.c_[m, rng.uniform(-3, 3, 3)]) for m in linear])
+    x = samples([random_array((9, 11, 13, 1), np.float32) for _ in linear], "DHWC")
+    of = case("warp_affine", x, matrix=each, inverse_map=False, fill_value=0)
+    assert_equal(ours(of, tmp_path), dalis(of))
 
 
 def test_matrices_by_frame(tmp_path: Path) -> None:

@@ -35,7 +35,9 @@ class ResampleSize {
     requested(c, n, size);
     for (int i = 0; i < n; i++) most[i] = 0;
     if (max_size_.given()) list(c, max_size_, "max_size", n, most);
-    if (std::all_of(size, size + n, [](float s) { return s == 0; })) std::fill_n(most, n, 0.0f);   // as DALI does
+    bool any = false;
+    for (int i = 0; i < n; i++) any |= size[i] != 0 && axes[i].in > 0;
+    if (!any) std::fill_n(most, n, 0.0f);          // as DALI does
     regions(c, n, axes);
     for (int i = 0; i < n; i++) {
       if (size[i] < 0) std::swap(axes[i].lo, axes[i].hi);
@@ -52,6 +54,7 @@ class ResampleSize {
 
  private:
   enum class Mode { normal, stretch, not_larger, not_smaller };
+  static constexpr float kThinnest = 1e-3f;        // a region that is thinner becomes this much thicker, as DALI's
   static constexpr const char* kEach[] = {"resize_z", "resize_y", "resize_x"};
 
   static void list(const Context& c, const Arg<float>& a, const char* name, int n, float* to) {
@@ -86,8 +89,10 @@ class ResampleSize {
     }
     for (int i = 0; i < n; i++) {
       const float unit = roi_relative_ ? float(axes[i].in) : 1;
-      axes[i].lo = start[i] * unit;
-      axes[i].hi = end[i] * unit;
+      float lo = start[i] * unit, hi = end[i] * unit;
+      if (std::abs(hi - lo) < kThinnest) lo -= kThinnest / 2, hi += kThinnest / 2;
+      axes[i].lo = lo;
+      axes[i].hi = hi;
       constexpr double kFar = 0x1p24;   // positions further out are no exact floats
       if (!(std::abs(axes[i].lo) <= kFar && std::abs(axes[i].hi) <= kFar))
         fail(ErrorKind::argument,
