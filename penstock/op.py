@@ -6,7 +6,7 @@
 
         horizontal = arg(1, "Flips left to right.", per_sample=True)
 
-`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``native/ops/geometry/flip``. A
+`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``native/ops/geometry/flip.cpp``. A
 class inherits the arguments of its bases, so groups of arguments that several operators share are plain classes of
 `arg`.
 """

@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "core/operator.h"
+#include "cuda/decode/decode_counts.h"
 #include "cuda/decode/decoded_views.h"
 #include "cuda/decode/jpeg/jpeg.h"
 #include "cuda/decode/nvimgcodec/pictures.h"
 #include "cuda/decode/nvjpeg/shared.h"
 #include "cuda/decode/refused_files.h"
-#include "cuda/record/decode_counts.h"
 #include "cuda/record/decoded_input.h"
 #include "cuda/record/recorder.h"
 #include "decode/image.h"

@@ -8,7 +8,7 @@
 #include "core/convert.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/picture_layout.h"
-#include "ops/color/color_space_rows.h"
+#include "ops/color/color_space_conversion/rows.h"
 #include "rows/map_stage.h"
 
 namespace ps {

@@ -11,7 +11,7 @@
 #include "core/converter.h"
 #include "cuda/memory/resident.h"
 #include "cuda/record/operator.h"
-#include "ops/color/lookup_bytes.h"
+#include "ops/color/lookup_table/bytes.h"
 #include "rows/map_stage.h"
 
 namespace ps {

@@ -13,7 +13,7 @@
 #include "ops/arguments/picture_layout.h"
 #include "ops/arguments/region.h"
 #include "ops/gather/gpu.h"
-#include "ops/geometry/erase_boxes.h"
+#include "ops/geometry/erase/boxes.h"
 
 namespace ps {
 namespace misfit {

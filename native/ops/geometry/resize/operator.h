@@ -108,7 +108,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
   Functor stage(const Context& c) const override {
     const std::string types = "Resample<" + gpu::cpp_type(c.in(0).dtype) + ", " + gpu::cpp_type(c.out(0).dtype) + ">";
     using Stage = device::Resample<uint8_t, uint8_t>;
-    return {"ps::device::" + types, "device/geometry/resize/resize.h", sizeof(Stage), alignof(Stage),
+    return {"ps::device::" + types, "device/geometry/resize.h", sizeof(Stage), alignof(Stage),
             "ps::device::Tiled" + types};
   }
 

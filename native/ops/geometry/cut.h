@@ -7,7 +7,7 @@
 #include "ops/arguments/truncate.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
-#include "ops/geometry/crop/stage.h"
+#include "rows/window_stage.h"
 
 namespace ps {
 
@@ -50,7 +50,7 @@ class Cut : public RowOperator, public StageOperator {
 
   RowStage* begin(const Context& c) const override {
     const Region& r = c.param<Region>();
-    CropStage& stage = c.st<RowsState>().stage;
+    WindowStage& stage = c.st<RowsState>().stage;
     stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[1], r.anchor[0],
                 truncating_converter(c.in(0).dtype, c.out(0).dtype));
     return &stage;
@@ -72,7 +72,7 @@ class Cut : public RowOperator, public StageOperator {
     const DType to = r[0].out(0).dtype;
     const std::vector<uint8_t> values = truncated(fill_, to);
     const void* fills = border_ == Border::constant ? r.constant(values.data(), values.size()) : nullptr;
-    gpu::record_gather(r, "Gather", "device/tensor/gather.h", r[0].in(0).dtype, to, border_,
+    gpu::record_gather(r, "Gather", "device/gather/gather.h", r[0].in(0).dtype, to, border_,
                        [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const Region& region = c.param<Region>();
                          const bool by_channel = fills_by_channel(region, c.in(0));
@@ -90,7 +90,7 @@ class Cut : public RowOperator, public StageOperator {
 
  private:
   struct RowsState : State {
-    CropStage stage;
+    WindowStage stage;
   };
 
   struct Body {

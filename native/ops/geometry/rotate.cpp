@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/geometry/warp/operator.h"
-#include "ops/geometry/warp/rotation_matrix.h"
+#include "ops/geometry/rotation_matrix.h"
 
 namespace ps {
 

@@ -1,4 +1,4 @@
-// Recording reductions (device/tensor/reduce.h): one kernel for the pieces of all samples, and one that joins them.
+// Recording reductions (device/tensor/reductions.h): one kernel for the pieces of all samples, and one that joins them.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
-#include "device/tensor/reduce.h"
-#include "ops/tensor/reduce/axes.h"
+#include "device/tensor/reductions.h"
+#include "ops/tensor/reductions/axes.h"
 
 namespace ps::gpu {
 
@@ -135,7 +135,7 @@ class Reducing {
       if (needed > INT32_MAX) fail(ErrorKind::unsupported, "a sample needs more blocks than a GPU launches at a time");
       blocks[i] = int(needed);
     }
-    r_.launch("#include \"device/tensor/reduce.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(ReduceJob) +
+    r_.launch("#include \"device/tensor/reductions.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(ReduceJob) +
                   "PS_REDUCE_KERNEL(" + types + ")\n",
               blocks, bytes, stride, device::kReduceThreads, int(device::kReduceThreads * bytes_));
   }

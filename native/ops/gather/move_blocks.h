@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/geometry/flip/row.h"
+#include "rows/reverse.h"
 
 namespace ps {
 

@@ -10,7 +10,7 @@
 
 #include "core/convert.h"
 #include "ops/arguments/border.h"
-#include "ops/geometry/resize/float.h"
+#include "rows/eight.h"
 
 namespace ps {
 

@@ -1,7 +1,7 @@
 // A window of pictures, volumes or sequences.
 #include "ops/arguments/crop_window.h"
 #include "ops/arguments/picture_layout.h"
-#include "ops/geometry/crop/cut.h"
+#include "ops/geometry/cut.h"
 
 namespace ps {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "device/geometry/resize/axis.h"
-#include "device/geometry/resize/rows.h"
+#include "device/picture/blend_rows.h"
 #include "device/picture/rows.h"
 
 namespace ps::device {

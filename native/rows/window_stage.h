@@ -8,7 +8,7 @@
 
 namespace ps {
 
-class CropStage : public RowStage {
+class WindowStage : public RowStage {
  public:
   // The output's first pixel is the input's pixel x, y.
   void begin(const RowFormat& input, const RowFormat& output, int64_t x, int64_t y, Convert convert) {

@@ -1,8 +1,8 @@
 // Sums, means, extremes and deviations over some or all axes.
 #include "core/converter.h"
 #include "ops/arguments/axes.h"
-#include "ops/tensor/reduce/gpu.h"
-#include "ops/tensor/reduce/rows.h"
+#include "ops/tensor/reductions/gpu.h"
+#include "ops/tensor/reductions/rows.h"
 
 namespace ps {
 
@@ -116,6 +116,6 @@ class Reduce : public Operator, public GpuOperator {
   int64_t ddof_;
 };
 
-PS_OPERATOR("reduce", Reduce)
+PS_OPERATOR("reductions", Reduce)
 
 }  // namespace ps

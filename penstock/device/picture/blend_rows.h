@@ -1,4 +1,4 @@
-// The vertical pass of TiledResample (device/geometry/resize/resize.h): a block blends rows of the input to rows of
+// The vertical pass of TiledResample (device/geometry/resize.h): a block blends rows of the input to rows of
 // floats.
 #pragma once
 

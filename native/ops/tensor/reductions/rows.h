@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "core/convert.h"
-#include "device/tensor/reduce.h"
-#include "ops/tensor/reduce/axes.h"
+#include "device/tensor/reductions.h"
+#include "ops/tensor/reductions/axes.h"
 
 namespace ps::detail {
 

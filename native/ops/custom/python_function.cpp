@@ -3,10 +3,10 @@
 
 namespace ps {
 
-class PythonCall : public Operator {
+class PythonFunction : public Operator {
  public:
   static constexpr Count kInputs{0, kMany}, kOutputs{0, kMany};
-  explicit PythonCall(const Spec&) {}
+  explicit PythonFunction(const Spec&) {}
   void setup(const Context&) const override { refuse(); }
   void run(const Context&) const override { refuse(); }
 
@@ -14,6 +14,6 @@ class PythonCall : public Operator {
   [[noreturn]] static void refuse() { fail(ErrorKind::internal, "only Python can call it"); }
 };
 
-PS_OPERATOR("python_call", PythonCall)
+PS_OPERATOR("python_function", PythonFunction)
 
 }  // namespace ps

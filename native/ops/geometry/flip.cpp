@@ -4,7 +4,7 @@
 #include "ops/arguments/picture_window.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
-#include "ops/geometry/flip/move_blocks.h"
+#include "ops/gather/move_blocks.h"
 #include "ops/geometry/flip/stage.h"
 
 namespace ps {

@@ -1,6 +1,6 @@
 // A part of a tensor, along some of its axes.
 #include "ops/arguments/slice_window.h"
-#include "ops/geometry/crop/cut.h"
+#include "ops/geometry/cut.h"
 
 namespace ps {
 
