@@ -30,8 +30,8 @@ op
 _signatures
 graph
 tensors
+arguments
 read
-windows
 feed
 decode
 augment

@@ -13,11 +13,11 @@ import numpy as np
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError, OperatorError
 from penstock.frameworks import Backend
 from penstock.graph.blame import warn
+from penstock.pipeline.arguments import ITERATOR_AKA, named
+from penstock.pipeline.ways import Iterating
 from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
 from penstock.plugin.pipeline_like import PipelineLike
 from penstock.read.order import EpochOrder, LastBatch, Position
-from penstock.run.arguments import ITERATOR_AKA, named
-from penstock.run.ways import Iterating
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 

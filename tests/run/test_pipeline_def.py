@@ -16,7 +16,7 @@ import pytest
 from penstock import Pipeline, fn, pipeline_def, types
 from penstock.errors import ArgumentTypeError, UnknownArgumentError
 from penstock.pipeline import do_not_convert
-from penstock.run.arguments import PipelineArguments
+from penstock.run.options import PipelineArguments
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL: dict[str, Any] = {"batch_size": 2, "num_threads": 1, "device_id": None}

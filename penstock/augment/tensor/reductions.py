@@ -20,7 +20,7 @@ class Reduction(enum.IntEnum):
     STD_DEV = 7
 
 
-class ReducedAxes(Op):
+class ReducedAxesArgs(Op):
     """Which axes are gone over."""
 
     axes = arg(
@@ -36,7 +36,7 @@ class ReducedAxes(Op):
             raise self.wrong("axis_names", "axes are given too; expected one of the two")
 
 
-class Reductions(ReducedAxes):
+class Reductions(ReducedAxesArgs):
     """What all reductions share."""
 
     keep_dims = arg(False, "Keep reduced axes, with extent 1.")

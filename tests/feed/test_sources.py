@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.external_source.sources import OURS, Array, Recorder, assert_same, of, pipeline, step
+from tests.feed.sources import OURS, Array, Recorder, assert_same, of, pipeline, step
 from tests.small import values
 
 KINDS: dict[str, tuple[Callable[[Recorder], Any], dict[str, Any]]] = {

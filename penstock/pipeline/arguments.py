@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypedDict, TypeVar
+from typing import ParamSpec, TypeVar
 
 from penstock._suggest import suggestion
 from penstock.errors import UnknownArgumentError
@@ -31,35 +31,6 @@ ITERATOR_AKA: Mapping[str, Sequence[str]] = {
     "reader_name": ("reader", "name"),
     "last_batch_policy": ("drop_last", "stop_at_epoch", "last_batch"),
 }
-
-
-class PipelineArguments(TypedDict, total=False):
-    """The arguments of `Pipeline` as keywords, for type checkers of what passes them on."""
-
-    batch_size: int | None
-    num_threads: int | None
-    device_id: int | None
-    seed: int | None
-    exec_pipelined: bool
-    prefetch_queue_depth: int | dict[str, int]
-    exec_async: bool
-    bytes_per_sample: int
-    set_affinity: bool
-    max_streams: int | None
-    default_cuda_stream_priority: int | None
-    enable_memory_stats: bool
-    enable_checkpointing: bool
-    checkpoint: str | None
-    py_num_workers: int
-    py_start_method: str
-    py_callback_pickler: Any
-    output_dtype: Any
-    output_ndim: Any
-    output_layout: Any
-    exec_dynamic: bool | None
-    experimental_exec_dynamic: bool | None
-    stream_policy: Any
-    concurrency: Any
 
 
 def unknown(function: str, names: Iterable[str], known: Sequence[str], aka: Mapping[str, Sequence[str]]) -> None:

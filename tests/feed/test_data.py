@@ -14,7 +14,7 @@ from penstock.errors import (
     TensorError,
 )
 from penstock.tensors import TensorCPU, TensorListCPU
-from tests.external_source.sources import OURS, Array, assert_same, named, of, pipeline, step
+from tests.feed.sources import OURS, Array, assert_same, named, of, pipeline, step
 from tests.small import values
 
 

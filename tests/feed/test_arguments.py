@@ -12,7 +12,7 @@ from penstock.errors import (
     ArgumentTypeError,
     DeviceError,
 )
-from tests.external_source.sources import OURS, of, pipeline
+from tests.feed.sources import OURS, of, pipeline
 from tests.small import values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import Op, arg
 
 
-class Tolerant(Op):
+class OnErrorArgs(Op):
     """Base of operators that may meet broken files."""
 
     on_error = arg(

@@ -13,7 +13,7 @@ from penstock import fn
 from penstock.errors import (
     TensorError,
 )
-from tests.external_source.sources import Array, assert_same, of, pipeline, step
+from tests.feed.sources import Array, assert_same, of, pipeline, step
 from tests.small import numbers, ten_files, values
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from penstock.plugin.pytorch import DALIGenericIterator
-from tests.external_source.sources import OURS, Array, Recorder, assert_same, of, pipeline, step
 from tests.faults.interrupts import interrupted_at
+from tests.feed.sources import OURS, Array, Recorder, assert_same, of, pipeline, step
 
 # Checkpoints.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.arguments.dtype import OldDtypeArgs
 from penstock.op import arg
-from penstock.windows import OldDtypeArgs
 
 WARP_TYPES = (types.UINT8, types.INT16, types.INT32, types.FLOAT)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from penstock.errors import ArgumentError, ArgumentTypeError
-from tests.external_source.sources import OURS, Array, assert_same, of, pipeline, step
+from tests.feed.sources import OURS, Array, assert_same, of, pipeline, step
 
 # What a source may be.
 

@@ -17,7 +17,7 @@ from penstock.errors import (
     TensorError,
     UnknownArgumentError,
 )
-from tests.external_source.sources import OURS, assert_same, named, of, pipeline, step
+from tests.feed.sources import OURS, assert_same, named, of, pipeline, step
 from tests.small import values
 
 
