@@ -1,4 +1,4 @@
-"""fn.cat and fn.stack, against NumPy."""
+"""fn.cat, against NumPy."""
 
 from __future__ import annotations
 
@@ -7,22 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import Pipeline, fn, types
+from penstock import fn
 from penstock.errors import ArgumentError, OperatorError
+from tests.augment.joining import WRONG, A, B, extents, run
 from tests.cases import Array, Samples, case, pictures, random_array
 
 
 def joined(*x: Array, axis: int = 0, axis_name: str = "", layout: str = "HWC") -> Array:
     return np.concatenate(x, layout.index(axis_name) if axis_name else axis)
-
-
-def stacked(*x: Array, axis: int = 0, axis_name: str = "") -> Array:
-    return np.stack(x, axis)
-
-
-def extents(*shapes: tuple[int, ...], dtype: Any = np.uint8, layout: str = "", seed: int = 0) -> Samples:
-    """A sample of each shape."""
-    return Samples(tuple(random_array(s, dtype, seed + i) for i, s in enumerate(shapes)), layout)
 
 
 PICTURES = pictures()
@@ -34,8 +26,6 @@ BARE = Samples(OTHERS.arrays)
 BOXES = extents((3, 4), (0, 4), (2, 4), dtype=np.float32)
 MORE_BOXES = extents((0, 4), (0, 4), (5, 4), dtype=np.float32, seed=3)
 MISFITS = extents((0, 9), (3, 0), (0, 1), dtype=np.float32)
-NUMBERS = extents((), (), (), dtype=np.int16)
-MORE_NUMBERS = extents((), (), (), dtype=np.int16, seed=3)
 
 
 def passing_over(*x: Array, **arguments: Any) -> Array:
@@ -65,33 +55,7 @@ CASES = [
         axis=1,
         differs="of inputs that have no elements, DALI adds no extents",
     ),
-    case("stack", PLANES, OTHERS, reference=stacked),
-    case("stack", PLANES, OTHERS, BARE, reference=stacked, axis=2, axis_name="C"),
-    case("stack", BARE, OTHERS, reference=stacked, axis=1, axis_name="C", differs="DALI looks at one layout only"),
-    case("stack", PLANES, OTHERS, BARE, PLANES, reference=stacked, axis=-1),
-    case("stack", *[PLANES] * 5, reference=stacked, axis=2),
-    case("stack", PICTURES, PICTURES, reference=stacked, axis=0, axis_name="F"),
-    case("stack", PICTURES, PICTURES, PICTURES, reference=stacked, axis=-2, axis_name="F"),
-    case("stack", PICTURES, PICTURES, reference=stacked, axis=-4, differs="DALI does not count as far as that"),
-    case("stack", BOXES, BOXES, reference=stacked, axis=1),
-    case("stack", NUMBERS, MORE_NUMBERS, NUMBERS, reference=stacked, axis_name="X"),
-    case("stack", NUMBERS, reference=stacked),
-    *[
-        case("stack", *[extents((8,), (900,), (1,), dtype=d, seed=s) for s in range(n)], reference=stacked, axis=1)
-        for d, n in ((np.uint16, 2), (np.float32, 3), (np.float64, 4), (np.int64, 2))
-    ],
 ]
-
-
-def run(make: Any, *arrays: Array, layouts: tuple[str, ...] = ("HW", "HW")) -> Any:
-    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
-    with pipe:
-        inputs = zip(arrays, layouts, strict=False)
-        pipe.set_outputs(make(*[types.Constant(a, layout=layout or None) for a, layout in inputs]))
-    return pipe.run()[0]
-
-
-A, B, WRONG = random_array((2, 3)), random_array((4, 3)), random_array((2, 3), np.int16)
 
 
 @pytest.mark.parametrize(
@@ -113,42 +77,22 @@ def test_cat_names_what_does_not_fit(arguments: Any, arrays: Any, layouts: Any, 
         run(lambda *x: fn.cat(*x, **arguments), *arrays, layouts=layouts)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "arrays", "layouts", "problem"),
-    [
-        ({}, (A, WRONG), ("", ""), "stack: input 1 is INT16"),
-        ({}, (A, B), ("", ""), r"stack: input 1 is UINT8 of shape \(4, 3\).* expected the same shape"),
-        ({"axis": 3}, (A, A), ("", ""), "axis=3: expected one of 3 axes, from -3 to 2"),
-        ({"axis_name": "C"}, (A, A), ("", ""), "axis_name='C' is given, but the inputs have no layout"),
-        ({}, (np.zeros((1,) * 12, np.uint8),), ("",), "more than 12 axes"),
-    ],
-)
-def test_stack_names_what_does_not_fit(arguments: Any, arrays: Any, layouts: Any, problem: str) -> None:
-    with pytest.raises(OperatorError, match=problem):
-        run(lambda *x: fn.stack(*x, **arguments), *arrays, layouts=layouts)
-
-
 def test_arguments_that_are_refused() -> None:
-    for function in (fn.cat, fn.stack):
-        for name in ("", "HW"):
-            with pytest.raises(ArgumentError, match=r"axis_name=.*one letter"):
-                function(A, axis_name=name)
+    for name in ("", "HW"):
+        with pytest.raises(ArgumentError, match=r"axis_name=.*one letter"):
+            fn.cat(A, axis_name=name)
     with pytest.raises(ArgumentError, match="cat: axis_name='H': cannot be given together with axis"):
         fn.cat(A, axis=0, axis_name="H")
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "layouts", "layout"),
+    ("arguments", "layouts", "layout"),
     [
-        (fn.cat, {}, ("HW", ""), "HW"),
-        (fn.cat, {}, ("", "HW"), ""),
-        (fn.cat, {}, ("WH", "HW"), "WH"),
-        (fn.cat, {"axis_name": "H"}, ("", "HW"), "HW"),
-        (fn.stack, {}, ("HW", "HW"), ""),
-        (fn.stack, {"axis_name": "C"}, ("", "HW"), "CHW"),
-        (fn.stack, {"axis_name": "C", "axis": 1}, ("HW", "HW"), "HCW"),
-        (fn.stack, {"axis_name": "C", "axis": -1}, ("HW", "WH"), "HWC"),
+        ({}, ("HW", ""), "HW"),
+        ({}, ("", "HW"), ""),
+        ({}, ("WH", "HW"), "WH"),
+        ({"axis_name": "H"}, ("", "HW"), "HW"),
     ],
 )
-def test_layouts(function: Any, arguments: Any, layouts: tuple[str, ...], layout: str) -> None:
-    assert run(lambda *x: function(*x, **arguments), A, A, layouts=layouts).layout() == layout
+def test_layouts(arguments: Any, layouts: tuple[str, ...], layout: str) -> None:
+    assert run(lambda *x: fn.cat(*x, **arguments), A, A, layouts=layouts).layout() == layout
