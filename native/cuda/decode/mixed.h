@@ -1,6 +1,6 @@
 // Decoding for device="mixed": a share of the JPEG files, or all, goes to our own kernels or to nvJPEG, as the argument
 // "jpeg_engine" says; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest
-// into pinned memory, which is copied. This is all that the engine knows of decoders on the GPU.
+// into pinned memory, which is copied. Operators that decode (ops/decode) know the GPU's decoders by this alone.
 #pragma once
 
 #include <atomic>
