@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tools import check_imports, check_simd, environment, photographs
+from tools import check_imports, check_simd, check_sizes, environment, photographs
 
 
 def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> list[str]:
@@ -72,6 +72,14 @@ def test_a_unit_compiled_once_may_see_no_simd_in_any_header(tmp_path: Path, monk
     (found,) = check_simd.mistakes()
     assert "native/run/hot.cpp" in found
     assert "native/core/lanes.h (__AVX)" in found
+
+
+def test_wide_lines_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "native" / "run").mkdir(parents=True)
+    (tmp_path / "native" / "run" / "plan.cpp").write_text(f"{'x' * 120}\n{'x' * 121}\n")
+    (tmp_path / "CMakeLists.txt").write_text("\n")
+    monkeypatch.setattr(check_sizes, "ROOT", tmp_path)
+    assert list(check_sizes.wide_lines()) == ["native/run/plan.cpp:2: 121 columns"]
 
 
 def test_an_extra_names_all_that_it_needs() -> None:

@@ -24,8 +24,8 @@ namespace ps::gpu {
 struct MixedOptions {
   explicit MixedOptions(const Spec& s);
   int device_id;
-  std::string engine;               // "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not
-                                    // for YCbCr) or "cpu"
+  std::string engine;               // "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and
+                                    // not for YCbCr) or "cpu"
   double load;                      // of the JPEG files, in bytes: the engine's share
   BatchedJpeg::Options jpeg;        // of "hardware"
 };

@@ -1,4 +1,4 @@
-// A node of a segment in Python (run/python_lane.h): the engine asks for its outputs there.
+// A node of a segment in Python (run/python_calls.h): the engine asks for its outputs there.
 #include "core/operator.h"
 
 namespace ps {

@@ -71,7 +71,8 @@ class DrawnOperator : public RandomOperator, public GpuOperator {
       for (int64_t b = 0; b < blocks; b++) functor.element(b);
     });
   }
-  template <class Make> void record_functor(gpu::Recorder& r, const std::string& name, const char* header, Make make) const {
+  template <class Make>
+  void record_functor(gpu::Recorder& r, const std::string& name, const char* header, Make make) const {
     visit(dtype_, [&](auto tag) {
       using F = decltype(make(r[0], tag));
       const std::string type = "ps::device::" + name + "<" + gpu::cpp_type(dtype_) + ">";

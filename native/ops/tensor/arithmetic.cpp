@@ -62,7 +62,8 @@ inline Shape broadcast(const Shape& a, const Shape& b) {
 
 // The longer of two layouts, of which one must end in the other.
 inline Layout common(const Layout& a, const Layout& b) {
-  const Layout &longer = a.view().size() >= b.view().size() ? a : b, &shorter = a.view().size() >= b.view().size() ? b : a;
+  const bool a_is_longer = a.view().size() >= b.view().size();
+  const Layout &longer = a_is_longer ? a : b, &shorter = a_is_longer ? b : a;
   if (!longer.view().ends_with(shorter.view()))
     fail(ErrorKind::layout, "the operands' layouts '" + std::string(a.view()) + "' and '" + std::string(b.view()) +
                                 "' do not fit: one must be the end of the other");
@@ -89,7 +90,7 @@ class Arithmetic : public RowOperator, public StageOperator {
     }
   }
 
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     Tensor& out = c.out(0);
@@ -106,7 +107,7 @@ class Arithmetic : public RowOperator, public StageOperator {
   void run(const Context& c) const override {
     const Tensor& out = c.out(0);
     if (!out.shape.volume()) return;
-    arithmetic::Evaluator& evaluator = c.st<Worker>().stage.evaluator;
+    arithmetic::Evaluator& evaluator = c.st<ThreadState>().stage.evaluator;
     prepare(c, evaluator);
     for (int k = 0; k < function_.operands; k++)
       evaluator.operands[k].set(c.in(input_[k]), out.shape, evaluator.e.compute[k]);
@@ -129,7 +130,7 @@ class Arithmetic : public RowOperator, public StageOperator {
   }
 
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     prepare(c, stage.evaluator);
@@ -166,7 +167,7 @@ class Arithmetic : public RowOperator, public StageOperator {
       evaluator.run(0, pixels * size_t(out.channels), static_cast<uint8_t*>(to));
     }
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Stage stage;
   };
 

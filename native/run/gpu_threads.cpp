@@ -1,4 +1,4 @@
-#include "run/gpu_lane.h"
+#include "run/gpu_threads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,11 +12,11 @@ constexpr std::chrono::milliseconds kPoll{20};
 
 }  // namespace
 
-GpuLane::GpuLane(const Plan& plan, const Options& options, Scheduler& scheduler, std::shared_ptr<Trace> trace)
+GpuThreads::GpuThreads(const Plan& plan, const Options& options, Scheduler& scheduler, std::shared_ptr<Trace> trace)
     : plan_(plan), options_(options), scheduler_(scheduler), trace_(std::move(trace)),
       runner_(plan, options.device, options.priority) {}
 
-void GpuLane::start() {
+void GpuThreads::start() {
   launcher_ = std::thread([this] {
     prepare_thread(options_.name + "-gpu", 0, options_.cpus);
     launch_loop();
@@ -27,12 +27,12 @@ void GpuLane::start() {
   });
 }
 
-void GpuLane::join() {
+void GpuThreads::join() {
   if (launcher_.joinable()) launcher_.join();
   if (ahead_.joinable()) ahead_.join();
 }
 
-void GpuLane::launch_loop() {
+void GpuThreads::launch_loop() {
   Scheduler& s = scheduler_;
   Scheduler::Lock lock(s.mutex);
   const auto flying = [&] {
@@ -55,9 +55,9 @@ void GpuLane::launch_loop() {
   }
 }
 
-// The driver makes no callbacks once the GPU has failed, so it is asked; without the lock, which landed() takes on one of
-// its threads.
-void GpuLane::look_for_landings(Scheduler::Lock& lock) {
+// The driver makes no callbacks once the GPU has failed, so it is asked; without the lock, which landed() takes on one
+// of its threads.
+void GpuThreads::look_for_landings(Scheduler::Lock& lock) {
   std::vector<std::pair<gpu::EventRef, std::shared_ptr<std::atomic<bool>>>> flights;
   for (auto& b : scheduler_.batches)
     if (b->phase == Phase::flight) flights.emplace_back(b->done, b->landed);
@@ -68,7 +68,7 @@ void GpuLane::look_for_landings(Scheduler::Lock& lock) {
   lock.lock();
 }
 
-void GpuLane::ahead_loop() {
+void GpuThreads::ahead_loop() {
   Scheduler& s = scheduler_;
   Scheduler::Lock lock(s.mutex);
   while (true) {
@@ -90,7 +90,7 @@ void GpuLane::ahead_loop() {
 }
 
 // Whether any of its nodes looks at elements in the host's memory.
-bool GpuLane::is_read_on_host(const Segment& s) const {
+bool GpuThreads::is_read_on_host(const Segment& s) const {
   if (s.where != Where::python) return s.where != Where::gpu;
   return std::any_of(s.nodes.begin(), s.nodes.end(), [&](int n) {
     const std::vector<int>& inputs = plan_.nodes[size_t(n)].inputs;
@@ -99,7 +99,7 @@ bool GpuLane::is_read_on_host(const Segment& s) const {
 }
 
 // Whether the host looks at what this GPU segment makes: operators do, or consumers of outputs in the host's memory.
-bool GpuLane::host_follows(size_t segment) const {
+bool GpuThreads::host_follows(size_t segment) const {
   const auto& all = plan_.segments;
   if (std::any_of(all.begin() + long(segment) + 1, all.end(), [&](const Segment& s) { return is_read_on_host(s); }))
     return true;
@@ -109,7 +109,7 @@ bool GpuLane::host_follows(size_t segment) const {
   });
 }
 
-void GpuLane::launch(Batch& b) {
+void GpuThreads::launch(Batch& b) {
   struct Landing {                                 // without the batch, whose memory can't be let go of in a callback
     Scheduler* scheduler;
     std::shared_ptr<std::atomic<bool>> landed;
@@ -140,7 +140,7 @@ void GpuLane::launch(Batch& b) {
 }
 
 // Has the GPU tell when it is done with what it was given since then. The executor may be gone when it does.
-void GpuLane::record_device(const Batch& b, int64_t launched_ns) {
+void GpuThreads::record_device(const Batch& b, int64_t launched_ns) {
   struct Launched {
     std::shared_ptr<Trace> trace;
     int segment;

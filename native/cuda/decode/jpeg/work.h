@@ -1,4 +1,4 @@
-// Plans a picture for the kernels: fills in its JpegPicture (penstock/device/jpeg/jpeg.h).
+// What the kernels have to do for a picture, as its JpegPicture tells them (penstock/device/jpeg/jpeg.h).
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ class JpegTablePool {
   std::vector<int> slots_;                   // open addressing by hash: indices of codes_, or -1
 };
 
-struct JpegPlan {
+struct JpegWork {
   device::JpegPicture picture{};             // without addresses
   int tables[device::kJpegTables] = {};      // their indices in the pool
   int table_count = 0;
@@ -47,7 +47,7 @@ struct JpegPlan {
 };
 
 // Subsequences are those of the index, if there is one that could be this file's; otherwise divide() sets them.
-JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);
+JpegWork jpeg_work(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables);
 
 // The item's index, if by its sizes it could be that file's; else null.
 const jpeg::ScanIndex* index_of(const CudaJpeg::Item& item);

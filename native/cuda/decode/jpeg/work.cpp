@@ -1,4 +1,4 @@
-#include "cuda/decode/jpeg/plan.h"
+#include "cuda/decode/jpeg/work.h"
 
 #include <algorithm>
 #include <array>
@@ -67,9 +67,9 @@ int count_tables(const jpeg::Header& h, const jpeg::HuffmanSpec* tables, int jpe
 }
 
 // Component `index`: what the window needs of it, as jpeg::PlaneWindow finds it for the CPU.
-void plan_component(const jpeg::Header& h, int index, const Window& stored, bool wanted, bool fancy, JpegPlan& plan) {
+void set_component(const jpeg::Header& h, int index, const Window& stored, bool wanted, bool fancy, JpegWork& work) {
   const jpeg::Component& from = h.component[index];
-  device::JpegComponent& c = plan.picture.component[index];
+  device::JpegComponent& c = work.picture.component[index];
   const int fx = h.h_max / from.h, fy = h.v_max / from.v;
   c.width = from.width, c.height = from.height;
   c.h = from.h, c.v = from.v, c.blocks = from.h * from.v;
@@ -79,14 +79,14 @@ void plan_component(const jpeg::Header& h, int index, const Window& stored, bool
   c.filter_x = fancy && by2 && fx == 2 && wide;
   c.filter_y = fancy && by2 && fy == 2 && (fx == 1 || wide);
   for (int k = 0; k < 64; k++) c.quant[k % 8 * 8 + k / 8] = h.quant[from.quant][k];
-  plan.dc[index] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
+  work.dc[index] = int64_t(sizeof(int16_t)) * c.blocks * h.mcus_per_row() * h.mcu_rows();
   if (!wanted) return;
   jpeg::PlaneWindow plane;
   plane.start(h, index, stored, true, fancy);
   c.column = plane.block_columns.begin, c.columns = plane.block_columns.end - plane.block_columns.begin;
   c.row = plane.block_rows.begin, c.rows = plane.block_rows.end - plane.block_rows.begin;
-  plan.plane[index] = int64_t(c.columns) * c.rows * 64;
-  JpegPicture& p = plan.picture;
+  work.plane[index] = int64_t(c.columns) * c.rows * 64;
+  JpegPicture& p = work.picture;
   const int right = std::max(p.mcu_column + p.mcu_columns, plane.mcu_columns.end);
   const int bottom = std::max(p.mcu_row + p.mcu_rows, plane.mcu_rows.end);
   p.mcu_column = index ? std::min(p.mcu_column, plane.mcu_columns.begin) : plane.mcu_columns.begin;
@@ -96,12 +96,12 @@ void plan_component(const jpeg::Header& h, int index, const Window& stored, bool
 }
 
 // The blocks of an MCU, and the tables that decode them.
-void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
-  JpegPicture& p = plan.picture;
+void set_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegWork& work) {
+  JpegPicture& p = work.picture;
   const auto table = [&](const jpeg::HuffmanSpec& spec, bool is_dc) {
     const int index = pool.index(spec, is_dc);
-    const int at = int(std::find(plan.tables, plan.tables + plan.table_count, index) - plan.tables);
-    if (at == plan.table_count) plan.tables[plan.table_count++] = index;
+    const int at = int(std::find(work.tables, work.tables + work.table_count, index) - work.tables);
+    if (at == work.table_count) work.tables[work.table_count++] = index;
     return uint8_t(at);
   };
   for (int i = 0; i < h.components; i++) {
@@ -117,10 +117,10 @@ void plan_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegPlan& plan) {
 }
 
 // Which MCUs are transformed together: about as many in each span of a row.
-void plan_spans(JpegPlan& plan) {
-  JpegPicture& p = plan.picture;
+void set_spans(JpegWork& work) {
+  JpegPicture& p = work.picture;
   const int most = device::kJpegTileBlocks / p.blocks_in_mcu;
-  p.span_mcus = plan.direct ? device::kJpegDirectBlocks
+  p.span_mcus = work.direct ? device::kJpegDirectBlocks
                             : int32_t(ceil_div(p.mcus_across, ceil_div(p.mcus_across, most)));
   p.spans_across = int32_t(ceil_div(p.mcus_across, p.span_mcus));
   p.first_span = p.mcu_column / p.span_mcus;
@@ -156,37 +156,37 @@ void JpegTablePool::make_room() {
   }
 }
 
-int64_t JpegPlan::bytes() const {
+int64_t JpegWork::bytes() const {
   int64_t sum = bound.bytes(picture.subsequence_bits, picture.subsequences) + pixels + 4 * int64_t(picture.segments);
   sum += 4 * data;                                 // the scan, and what is kept of its subsequences
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
 
-int64_t JpegPlan::scan_bits() const { return int64_t(picture.end - picture.scan) * 8; }
+int64_t JpegWork::scan_bits() const { return int64_t(picture.end - picture.scan) * 8; }
 
-void JpegPlan::divide(uint32_t subsequence_bits, uint32_t group, uint32_t guess_bits) {
+void JpegWork::divide(uint32_t subsequence_bits, uint32_t group, uint32_t guess_bits) {
   picture.subsequence_bits = subsequence_bits, picture.group = group, picture.guess_bits = guess_bits;
   picture.subsequences = uint32_t(ceil_div(scan_bits(), subsequence_bits));
   picture.sparse_vectors = uint32_t(bound.vectors(subsequence_bits));
 }
-int64_t JpegPlan::sparse_vectors() const {
+int64_t JpegWork::sparse_vectors() const {
   return bound.bytes(picture.subsequence_bits, picture.subsequences) / int64_t(sizeof(device::JpegSparseVector));
 }
-int64_t JpegPlan::spans() const { return int64_t(picture.mcu_row + picture.mcu_rows) * picture.spans_across; }
+int64_t JpegWork::spans() const { return int64_t(picture.mcu_row + picture.mcu_rows) * picture.spans_across; }
 
-int JpegPlan::group_blocks() const {
+int JpegWork::group_blocks() const {
   return has_index() ? 0 : int(ceil_div(picture.subsequences, int64_t(picture.group) * device::kJpegScanThreads));
 }
-int JpegPlan::boundary_blocks() const {
+int JpegWork::boundary_blocks() const {
   return has_index() ? 0 : int(ceil_div(picture.subsequences, device::kJpegBoundaries));
 }
-int JpegPlan::resolve_blocks() const { return has_index() ? 0 : 1; }
-int JpegPlan::seed_blocks() const { return has_index() ? int(ceil_div(picture.subsequences, device::kJpegSeeded)) : 0; }
-int JpegPlan::subsequence_blocks() const {
+int JpegWork::resolve_blocks() const { return has_index() ? 0 : 1; }
+int JpegWork::seed_blocks() const { return has_index() ? int(ceil_div(picture.subsequences, device::kJpegSeeded)) : 0; }
+int JpegWork::subsequence_blocks() const {
   return int(ceil_div(picture.subsequences, device::kJpegCoefficientThreads));
 }
-int JpegPlan::sum_blocks() const {
+int JpegWork::sum_blocks() const {
   int64_t blocks = 0;
   for (int k = 0; k < picture.components; k++)
     blocks += ceil_div(int64_t(picture.needed / uint32_t(picture.blocks_in_mcu)) * picture.component[k].blocks,
@@ -194,9 +194,9 @@ int JpegPlan::sum_blocks() const {
   return int(blocks);
 }
 
-int JpegPlan::transform_blocks() const { return direct ? 0 : picture.mcu_rows * picture.wanted_spans; }
-int JpegPlan::direct_blocks() const { return direct ? picture.mcu_rows * picture.wanted_spans : 0; }
-int JpegPlan::pixel_blocks() const {
+int JpegWork::transform_blocks() const { return direct ? 0 : picture.mcu_rows * picture.wanted_spans; }
+int JpegWork::direct_blocks() const { return direct ? picture.mcu_rows * picture.wanted_spans : 0; }
+int JpegWork::pixel_blocks() const {
   if (planes || direct) return 0;
   const device::JpegTiles tiles(picture);
   return tiles.across * tiles.down;
@@ -241,10 +241,10 @@ std::vector<size_t> CudaJpeg::room(const std::vector<Item>& items) const {
   return all;
 }
 
-JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
+JpegWork jpeg_work(const CudaJpeg::Item& item, const DecodeOptions& options, JpegTablePool& tables) {
   const jpeg::Header& h = *item.header;
-  JpegPlan plan;
-  JpegPicture& p = plan.picture;
+  JpegWork work;
+  JpegPicture& p = work.picture;
   p.scan = uint32_t(h.scan), p.end = uint32_t(item.size);
   p.first_piece = p.scan / device::kJpegPieceBytes;
   p.pieces = uint32_t(ceil_div(p.end, device::kJpegPieceBytes)) - p.first_piece;
@@ -252,9 +252,9 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   const int64_t interval = h.restart_interval ? h.restart_interval : mcus;
   p.segments = uint32_t(ceil_div(mcus, interval));
   p.has_restarts = h.restart_interval != 0;
-  plan.data = scan + kReadBehind;
-  plan.bound = JpegSparseBound(h);
-  plan.divide(jpeg::IndexSubsequence::kBits, 1, 0);
+  work.data = scan + kReadBehind;
+  work.bound = JpegSparseBound(h);
+  work.divide(jpeg::IndexSubsequence::kBits, 1, 0);
   if (const jpeg::ScanIndex* index = index_of(item))
     p.index_bits = index->bits, p.subsequences = index->subsequence_count;
 
@@ -268,28 +268,28 @@ JpegPlan plan_jpeg(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   p.swap = orientation.swap, p.flip_x = orientation.flip_x, p.flip_y = orientation.flip_y;
   p.ycc = h.ycc, p.bgr = type == ImageType::bgr, p.studio = type == ImageType::ycbcr;
   if (item.planes) {
-    plan.planes = static_cast<uint8_t*>(item.to);
+    work.planes = static_cast<uint8_t*>(item.to);
   } else if (options.dtype == DType::u8) {
     p.out = static_cast<uint8_t*>(item.to);
   } else {
     p.converted = item.to;
     p.to_ycbcr = p.studio, p.studio = false;
-    plan.pixels = int64_t(p.width) * p.height * p.channels;
+    work.pixels = int64_t(p.width) * p.height * p.channels;
   }
 
   p.components = h.components;
   p.mcus_across = h.mcus_per_row();
   const bool luma_only = p.channels == 1 && h.ycc;
   for (int i = 0; i < h.components; i++)
-    plan_component(h, i, stored, i == 0 || !luma_only, options.fancy_upsampling, plan);
-  plan_blocks(h, tables, plan);
+    set_component(h, i, stored, i == 0 || !luma_only, options.fancy_upsampling, work);
+  set_blocks(h, tables, work);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
   p.needed = uint32_t(p.mcu_row + p.mcu_rows) * uint32_t(p.mcus_across * p.blocks_in_mcu);
   p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
-  plan.direct = p.blocks_in_mcu == p.components && !item.planes;
-  if (plan.direct) std::fill(std::begin(plan.plane), std::end(plan.plane), 0);
-  plan_spans(plan);
-  return plan;
+  work.direct = p.blocks_in_mcu == p.components && !item.planes;
+  if (work.direct) std::fill(std::begin(work.plane), std::end(work.plane), 0);
+  set_spans(work);
+  return work;
 }
 
 }  // namespace ps::gpu

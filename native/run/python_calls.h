@@ -10,9 +10,9 @@
 
 namespace ps {
 
-class PythonLane {
+class PythonCalls {
  public:
-  PythonLane(const Plan& plan, Scheduler& scheduler, const GpuRunner* gpu, std::shared_ptr<Trace> trace)
+  PythonCalls(const Plan& plan, Scheduler& scheduler, const GpuRunner* gpu, std::shared_ptr<Trace> trace)
       : plan_(plan), scheduler_(scheduler), gpu_(gpu), trace_(std::move(trace)), stats_(plan.nodes.size()) {}
 
   // A node of such a segment, and the batch that has come there.
@@ -22,8 +22,8 @@ class PythonLane {
     int64_t start_ns = 0;
     std::shared_ptr<const gpu::Stream> stream = nullptr;   // that its work goes into, even when the executor is gone
   };
-  // Waits for one; batches come in the order of their numbers. Each call is answered, from any thread: by the outputs, or
-  // by why there are none.
+  // Waits for one; batches come in the order of their numbers. Each call is answered, from any thread: by the outputs,
+  // or by why there are none.
   Call next();
   void answer(const Call& call, std::vector<FedRef> outputs);
   void refuse(const Call& call, std::string why);

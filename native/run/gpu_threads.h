@@ -9,9 +9,9 @@
 
 namespace ps {
 
-class GpuLane {
+class GpuThreads {
  public:
-  GpuLane(const Plan& plan, const Options& options, Scheduler& scheduler, std::shared_ptr<Trace> trace);
+  GpuThreads(const Plan& plan, const Options& options, Scheduler& scheduler, std::shared_ptr<Trace> trace);
   GpuRunner& runner() { return runner_; }
   void start();
   void join();

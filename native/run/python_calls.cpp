@@ -1,11 +1,11 @@
-#include "run/python_lane.h"
+#include "run/python_calls.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ps {
 
-PythonLane::Call PythonLane::next() {
+PythonCalls::Call PythonCalls::next() {
   Call call;
   Scheduler::Lock lock(scheduler_.mutex);
   scheduler_.python_work.wait(lock, [&] { return scheduler_.stopped || (call.batch = scheduler_.find_call()); });
@@ -16,15 +16,17 @@ PythonLane::Call PythonLane::next() {
   return call;
 }
 
-void PythonLane::answer(const Call& call, std::vector<FedRef> outputs) {
+void PythonCalls::answer(const Call& call, std::vector<FedRef> outputs) {
   Batch& b = *call.batch;
   const Node& node = plan_.nodes[size_t(call.node)];
   const size_t samples = size_t(b.count(node.scope));
   if (outputs.size() != node.outputs.size())
-    fail(ErrorKind::internal, std::to_string(outputs.size()) + " outputs, expected " + std::to_string(node.outputs.size()));
+    fail(ErrorKind::internal,
+         std::to_string(outputs.size()) + " outputs, expected " + std::to_string(node.outputs.size()));
   for (const FedRef& given : outputs)
     if (given->samples.size() != samples)
-      fail(ErrorKind::internal, std::to_string(given->samples.size()) + " samples, expected " + std::to_string(samples));
+      fail(ErrorKind::internal,
+           std::to_string(given->samples.size()) + " samples, expected " + std::to_string(samples));
   const bool on_gpu = std::any_of(outputs.begin(), outputs.end(), [](const FedRef& f) { return f->buffer != nullptr; });
   {
     std::lock_guard lock(b.mutex);                 // others may be called with the same batch
@@ -34,13 +36,13 @@ void PythonLane::answer(const Call& call, std::vector<FedRef> outputs) {
   end(call);
 }
 
-void PythonLane::refuse(const Call& call, std::string why) {
+void PythonCalls::refuse(const Call& call, std::string why) {
   call.batch->fail({ErrorKind::function, call.node, -1, std::move(why), ""});
   end(call);
 }
 
 // The answer to a batch that was thrown away meanwhile is ignored.
-void PythonLane::end(const Call& call) {
+void PythonCalls::end(const Call& call) {
   Batch& b = *call.batch;
   Scheduler::Lock lock(scheduler_.mutex);
   if (scheduler_.stopped || b.cancelled) return;
@@ -59,7 +61,7 @@ void PythonLane::end(const Call& call) {
   scheduler_.wake(some);
 }
 
-void PythonLane::add_to(std::vector<NodeStats>& sum) const {
+void PythonCalls::add_to(std::vector<NodeStats>& sum) const {
   for (size_t n = 0; n < sum.size(); n++) {
     sum[n].run_ns += stats_[n].run_ns;
     sum[n].samples += stats_[n].samples;

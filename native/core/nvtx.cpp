@@ -1,4 +1,4 @@
-#include "core/range.h"
+#include "core/nvtx.h"
 
 #include <dlfcn.h>
 
@@ -33,11 +33,11 @@ const Nvtx& nvtx() {
 
 void set_nvtx_path(std::string p) { path = std::move(p); }
 
-Range::Range(const char* name) {
+NvtxRange::NvtxRange(const char* name) {
   if (nvtx().push) nvtx().push(name);
 }
 
-Range::~Range() {
+NvtxRange::~NvtxRange() {
   if (nvtx().pop) nvtx().pop();
 }
 
