@@ -1,6 +1,6 @@
 # A unit that knows which headers of penstock/device the library was built with: it shares their structs with what NVRTC
-# makes of the headers that lie beside it. The digest is that of penstock/machine/kernels.py. Runs as a script, too, when
-# a header has changed: cmake -DFOLDER=penstock -DUNIT=digest.cpp -P Device.cmake
+# makes of the headers that lie beside it. The digest is that of penstock/machine/kernels.py. Runs as a script, too,
+# when a header has changed: cmake -DFOLDER=penstock -DUNIT=digest.cpp -P Device.cmake
 function(penstock_write_digest folder unit)
   file(GLOB_RECURSE headers RELATIVE ${folder} ${folder}/device/*.h)
   list(SORT headers)

@@ -72,7 +72,7 @@ PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int
 PS_API int ps_plan_scope(ps_plan*, int parent, int predicate, int wanted);
 PS_API int ps_plan_limit(ps_plan*, int value, int scope); /* only these samples have the value, which they share */
 /* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other.
- * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU, 3 Python, whose nodes are kernels "python_call". */
+ * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU, 3 Python, whose nodes are kernels "python_function". */
 PS_API int ps_plan_segment(ps_plan*, const int32_t* nodes, const int32_t* group_sizes, int num_groups, int where);
 PS_API int ps_plan_outputs(ps_plan*, const int32_t* values, int n);
 

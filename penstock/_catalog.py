@@ -42,14 +42,14 @@ def class_name(name: str) -> str:
 class _Filled(NamedTuple):
     """A module whose names are those of operators."""
 
-    scope: dict[str, Any]
+    namespace: dict[str, Any]
     module: str
     make: Callable[[type[Op], str], Any]
     rename: Callable[[str], str]
 
     def put(self, schema: type[Op], name: str) -> None:
         *folders, last = name.split(".")
-        target, path = self.scope, self.module
+        target, path = self.namespace, self.module
         for folder in folders:
             path = f"{path}.{folder}"
             if path not in sys.modules:
@@ -61,29 +61,29 @@ class _Filled(NamedTuple):
     def taken(self, name: str) -> bool:
         """Whether there is something of that name, or one of its groups is none."""
         *folders, last = name.split(".")
-        scope = self.scope
+        namespace = self.namespace
         for folder in folders:
-            if folder not in scope:
+            if folder not in namespace:
                 return False
-            if not isinstance(scope[folder], ModuleType):
+            if not isinstance(namespace[folder], ModuleType):
                 return True
-            scope = vars(scope[folder])
-        return self.rename(last) in scope
+            namespace = vars(namespace[folder])
+        return self.rename(last) in namespace
 
 
 _filled: list[_Filled] = []
 
 
 def fill(
-    scope: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
+    namespace: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
 ) -> None:
-    """Puts one object per operator into a module's scope, dotted names into submodules of it.
+    """Puts one object per operator into a module's namespace, dotted names into submodules of it.
 
     ``make`` gets an operator and one of its names, with all dots.
     """
     load()
-    scope["__getattr__"] = _missing(module, "", rename)
-    filled = _Filled(scope, module, make, rename)
+    namespace["__getattr__"] = _missing(module, "", rename)
+    filled = _Filled(namespace, module, make, rename)
     for name, schema in registry.ops.items():
         if not name.rpartition(".")[2].startswith("_"):
             filled.put(schema, name)

@@ -1,14 +1,14 @@
 """The one declaration of an operator, from which everything else is made.
 
-    @op("flip", kernel="flip", contract="sampler")
+    @op("flip", contract="sampler")
     class Flip(Op):
         \"\"\"Flips pictures ...\"\"\"
 
         horizontal = arg(1, "Flips left to right.", per_sample=True)
 
-`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is ``native/ops/geometry/flip``. A
-class inherits the arguments of its bases, so groups of arguments that several operators share are plain classes of
-`arg`.
+`fn`, `ops`, argument checks, the docs and the type stubs come from it; the C++ side is
+``native/ops/geometry/flip.cpp``. A class inherits the arguments of its bases, so groups of arguments that several
+operators share are plain classes of `arg`.
 """
 
 from __future__ import annotations

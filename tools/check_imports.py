@@ -30,8 +30,8 @@ op
 _signatures
 graph
 tensors
+arguments
 read
-windows
 feed
 decode
 augment
@@ -57,6 +57,8 @@ include
 device.base
 device.picture
 device.tensor
+device.gather
+device.random
 device.geometry
 device.jpeg
 device.color
@@ -74,6 +76,7 @@ cuda.record
 cuda.decode
 ops.arguments
 ops.gather
+ops.transfer
 ops.geometry
 ops.color
 ops.filter

@@ -24,10 +24,9 @@ BUILD = ROOT / "build"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 ALL_LEVELS = "all"
-PACKAGES = [
-    "cmake", "g++", "libjpeg62-turbo-dev", "libopenjp2-7-dev", "libpng-dev", "libtiff-dev", "libwebp-dev",
-    "ninja-build", "python3-venv", "zlib1g-dev",
-]  # fmt: skip
+# What the native library is compiled with.
+HEADERS = ["libjpeg62-turbo-dev", "libopenjp2-7-dev", "libpng-dev", "libtiff-dev", "libwebp-dev", "zlib1g-dev"]
+PACKAGES = ["cmake", "g++", "ninja-build", "python3-venv", *HEADERS]
 
 
 @contextmanager

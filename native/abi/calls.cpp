@@ -9,13 +9,13 @@ using namespace ps;
 
 namespace {
 
-PythonLane::Call from_c(const ps_call& c) { return {c.batch->batch, c.node, c.start_ns}; }
+PythonCalls::Call from_c(const ps_call& c) { return {c.batch->batch, c.node, c.start_ns}; }
 
 }  // namespace
 
 int ps_executor_next_call(ps_executor* e, ps_call* to) {
   return guarded([&] {
-    PythonLane::Call call = e->use()->python().next();
+    PythonCalls::Call call = e->use()->python().next();
     std::vector<BufferRef> kept = call.batch->blocks(call.batch->plan->nodes[size_t(call.node)].inputs);
     to->node = call.node;
     to->size = call.batch->count(call.batch->plan->nodes[size_t(call.node)].scope);

@@ -4,7 +4,8 @@
 
 #include "abi/executor.h"
 #include "abi/guard.h"
-#include "core/range.h"
+#include "core/nvtx.h"
+#include "cuda/decode/decode_counts.h"
 #include "cuda/decode/nvimgcodec/nvimgcodec.h"
 #include "cuda/driver/kernel.h"
 #include "cuda/driver/libraries.h"

@@ -15,7 +15,8 @@ enum class ErrorKind : int {
   device = 9,
   layout = 10,                         // axes that do not fit the operator: an argument as well
   axis = 11,                           // no such axis or element
-  system = 12,                         // a file could not be read through no fault of its own: others would fail as well
+  system = 12,                         // a file could not be read through no fault of its own: others would fail as
+                                       // well
   function = 13,                       // a Python function of the user's
 };
 

@@ -143,7 +143,8 @@ void Pool::free(void* data, size_t capacity, Lock& lock) {
 }
 
 void Pool::refuse(size_t capacity) const {
-  const std::string in_use = std::to_string(held_ - unused_bytes_) + " bytes are in use", more = std::to_string(capacity);
+  const std::string in_use = std::to_string(held_ - unused_bytes_) + " bytes are in use";
+  const std::string more = std::to_string(capacity);
   if (budget_.bytes && held_ + capacity > budget_.bytes)
     fail(ErrorKind::memory, budget_.variable + "=" + std::to_string(budget_.bytes) + " does not suffice: " + in_use +
                                 " of the " + budget_.memory + ", and " + more + " more are needed");

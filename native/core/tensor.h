@@ -86,7 +86,8 @@ struct Tensor {
     size_t n = size_of(dtype);
     bool sound = n > 0 && shape.ndim >= 0 && shape.ndim <= kMaxDims;
     for (int i = 0; sound && i < shape.ndim; i++)
-      sound = shape[i] >= 0 && !__builtin_mul_overflow(n, size_t(std::max<int64_t>(shape[i], 1)), &n) && n < kTooManyBytes;
+      sound = shape[i] >= 0 && !__builtin_mul_overflow(n, size_t(std::max<int64_t>(shape[i], 1)), &n) &&
+              n < kTooManyBytes;
     return sound;
   }
 };

@@ -9,8 +9,8 @@
 
 namespace ps {
 
-// libjpeg(-turbo): decodes every kind of JPEG, and its results are the reference. libjpeg reports errors by longjmp; this
-// class destroys what it leaves half done.
+// libjpeg(-turbo): decodes every kind of JPEG, and its results are the reference. libjpeg reports errors by longjmp;
+// this class destroys what it leaves half done.
 class LibJpeg {
  public:
   LibJpeg();

@@ -6,7 +6,8 @@
 
 namespace ps {
 
-// Copied, and in place of an older one: readers that have that one open keep reading it. Throws Error(argument) for other names.
+// Copied, and in place of an older one: readers that have that one open keep reading it. Throws Error(argument) for
+// other names.
 void put_memory_file(const std::string& name, const void* data, size_t bytes);
 void remove_memory_file(const std::string& name);
 

@@ -160,7 +160,8 @@ class Tar {
 
   [[noreturn]] void refuse(int64_t at) const {
     fail(ErrorKind::read, std::string("the file ") + file_->name() + " is no tar archive, or a broken one: there is no "
-         "header at byte " + std::to_string(at) + ". (Compressed archives are not read: no file lies in them as it is.)");
+         "header at byte " + std::to_string(at) +
+         ". (Compressed archives are not read: no file lies in them as it is.)");
   }
 
   std::unique_ptr<StoredFile> file_;

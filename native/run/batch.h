@@ -51,8 +51,8 @@ struct GpuWork {
 };
 
 // Where a batch is in its segment; Scheduler::next_phase() has the ways from one to the other. prepare: samples get
-// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the functions
-// of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
+// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the
+// functions of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
 enum class Phase { setup, prepare, run, launch, flight, call, finished };
 
 // GPU work that can be enqueued while the CPU is at its part: beside the phase, since both go on at the same time.
@@ -139,8 +139,10 @@ struct Batch {
         throw Error(ErrorKind::type, "the branches differ: this sample is " + text(t) + which + text(first),
                     member(node.scope, k));
       if (t.layout != first.layout)
-        throw Error(ErrorKind::layout, std::string("the branches differ: this sample has the layout '") + t.layout.axes +
-                    "'" + which + "'" + first.layout.axes + "'", member(node.scope, k));
+        throw Error(ErrorKind::layout,
+                    std::string("the branches differ: this sample has the layout '") + t.layout.axes + "'" + which +
+                        "'" + first.layout.axes + "'",
+                    member(node.scope, k));
     }
   }
 

@@ -9,10 +9,10 @@ namespace ps {
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
     : options_(options), plan_(std::move(plan)),
       trace_(std::make_shared<Trace>(WorkerPool::count(*plan_, options_))), scheduler_(plan_, options_, trace_) {
-  if (plan_->uses_gpu()) gpu_ = std::make_unique<GpuLane>(*plan_, options_, scheduler_, trace_);
+  if (plan_->uses_gpu()) gpu_ = std::make_unique<GpuThreads>(*plan_, options_, scheduler_, trace_);
   pool_ = gpu_ ? gpu()->device()->pinned() : std::make_shared<Pool>();   // what the CPU makes goes to the GPU
   workers_ = std::make_unique<WorkerPool>(*plan_, options_, scheduler_, pool_, gpu(), trace_);
-  python_ = std::make_unique<PythonLane>(*plan_, scheduler_, gpu(), trace_);
+  python_ = std::make_unique<PythonCalls>(*plan_, scheduler_, gpu(), trace_);
   timeout_ = std::make_unique<ReadTimeout>(scheduler_, *workers_, options_.read_timeout);
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "run/gpu_lane.h"
-#include "run/python_lane.h"
+#include "run/gpu_threads.h"
+#include "run/python_calls.h"
 #include "run/read_timeout.h"
 #include "run/scheduler.h"
 #include "run/worker_pool.h"
@@ -26,7 +26,7 @@ class Executor {
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<Pool>& pool() const { return pool_; }
   GpuRunner* gpu() const { return gpu_ ? &gpu_->runner() : nullptr; }   // null: the plan needs none
-  PythonLane& python() { return *python_; }
+  PythonCalls& python() { return *python_; }
 
   // Starts an iteration. `fed`: by source value.
   void schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
@@ -37,7 +37,8 @@ class Executor {
   void cancel();                       // throws away all of them; returns when no thread works on any, as in close()
 
   std::vector<NodeStats> stats() const;
-  std::vector<Passes> passes() const;  // of groups of several nodes, so far; of a group there are several by each thread
+  std::vector<Passes> passes() const;  // of groups of several nodes, so far; of a group there are several by each
+                                       // thread
   std::vector<std::pair<int64_t, int64_t>> busy() const { return workers_->busy(); }
   Trace& trace() { return *trace_; }
   void record(bool on);                // of all that threads do from now on
@@ -50,10 +51,10 @@ class Executor {
   const std::shared_ptr<const Plan> plan_;
   const std::shared_ptr<Trace> trace_;
   Scheduler scheduler_;
-  std::unique_ptr<GpuLane> gpu_;
+  std::unique_ptr<GpuThreads> gpu_;
   std::shared_ptr<Pool> pool_;
   std::unique_ptr<WorkerPool> workers_;
-  std::unique_ptr<PythonLane> python_;
+  std::unique_ptr<PythonCalls> python_;
   std::unique_ptr<ReadTimeout> timeout_;
 };
 

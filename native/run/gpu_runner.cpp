@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/range.h"
+#include "core/nvtx.h"
 #include "cuda/record/operator.h"
 
 namespace ps {
@@ -172,7 +172,7 @@ void GpuRunner::take_memory_back(Batch& b, const Segment& s) const {
 }
 
 void GpuRunner::record(Batch& b, const Segment& s, int& node) {
-  const Range range("record");
+  const NvtxRange range("record");
   gpu::Current current(*device_);
   size_t in = 0, out = 0;
   for (int n : s.nodes) {
@@ -208,7 +208,7 @@ void GpuRunner::record(Batch& b, const Segment& s, int& node) {
 }
 
 void GpuRunner::launch_ahead(Batch& b) {
-  const Range range("launch ahead");
+  const NvtxRange range("launch ahead");
   int node = -1;
   guarded(b, node, [&] {
     gpu::Current current(*device_);
@@ -223,7 +223,7 @@ void GpuRunner::launch_ahead(Batch& b) {
 }
 
 void GpuRunner::launch(Batch& b) {
-  const Range range("launch");
+  const NvtxRange range("launch");
   int node = -1;
   guarded(b, node, [&] {
     gpu::Current current(*device_);

@@ -18,14 +18,15 @@ class GpuRunner {
   ~GpuRunner();
 
   gpu::DeviceRef device() const { return device_; }
-  std::shared_ptr<const gpu::Stream> stream() const { return compute_; }   // of kernels: functions in Python work in it, too
+  std::shared_ptr<const gpu::Stream> stream() const { return compute_; }   // of kernels: functions in Python work in
+                                                                           // it, too
   // Gives the segment's outputs memory and lists its work; `node` is the current one, for errors. Where it throws,
   // the batch holds nothing of that.
   void record(Batch& b, const Segment& s, int& node);
   // Enqueues what waits for nothing.
   void launch_ahead(Batch& b);
-  // Enqueues the rest. Memory that the batch lets go of is used again when the GPU has passed this point. Failures go to
-  // the batch.
+  // Enqueues the rest. Memory that the batch lets go of is used again when the GPU has passed this point. Failures go
+  // to the batch.
   void launch(Batch& b);
   // Has a function called, by a thread of the driver's, when the GPU has passed this point. False: the driver refuses.
   bool call_back(void (*function)(void*), void* argument);
@@ -56,8 +57,8 @@ class GpuRunner {
   std::set<std::string> known_;
 };
 
-// The batch's device memory that was given from outside is there when its event has passed. `gpu`: null, if the plan has
-// no segment on a GPU, and the memory is only handed on.
+// The batch's device memory that was given from outside is there when its event has passed. `gpu`: null, if the plan
+// has no segment on a GPU, and the memory is only handed on.
 void order_fed(Batch& b, const GpuRunner* gpu);
 
 }  // namespace ps

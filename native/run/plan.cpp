@@ -21,16 +21,19 @@ int Plan::add_source(bool gpu) {
 
 void Plan::check_value(int v) const {
   if (v < 0 || size_t(v) >= values.size())
-    fail(ErrorKind::argument, "the plan has no value " + std::to_string(v) + ": there are " + std::to_string(values.size()));
+    fail(ErrorKind::argument,
+         "the plan has no value " + std::to_string(v) + ": there are " + std::to_string(values.size()));
 }
 
 void Plan::check_node(int n) const {
   if (n < 0 || size_t(n) >= nodes.size())
-    fail(ErrorKind::argument, "the plan has no node " + std::to_string(n) + ": there are " + std::to_string(nodes.size()));
+    fail(ErrorKind::argument,
+         "the plan has no node " + std::to_string(n) + ": there are " + std::to_string(nodes.size()));
 }
 
 void Plan::check_scope(int scope) const {
-  if (scope < -1 || scope >= int(scopes.size())) fail(ErrorKind::argument, "the plan has no scope " + std::to_string(scope));
+  if (scope < -1 || scope >= int(scopes.size()))
+    fail(ErrorKind::argument, "the plan has no scope " + std::to_string(scope));
 }
 
 int Plan::add_scope(int parent, int predicate, bool wanted) {
@@ -51,7 +54,8 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   check_scope(scope);
   for (int v : inputs) check_value(v);
   for (int v : args) check_value(v);
-  if ((flags & kAlias) && inputs.empty()) fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show");
+  if ((flags & kAlias) && inputs.empty())
+    fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show");
   Node n;
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
@@ -91,7 +95,8 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
     if (g.size() > 1) group.counted = int(counted_groups++);
     group.scope = nodes[size_t(g[0])].scope;
     for (int n : g)
-      if (nodes[size_t(n)].scope != group.scope) fail(ErrorKind::argument, "a group of nodes that run on different samples");
+      if (nodes[size_t(n)].scope != group.scope)
+        fail(ErrorKind::argument, "a group of nodes that run on different samples");
     for (int n : g) group.name += (group.name.empty() ? "" : ", ") + nodes[size_t(n)].kernel;
     if (where == Where::gpu) {
       for (int n : g) {
@@ -115,8 +120,9 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
   segments.push_back(std::move(s));
 }
 
-// The segment that each node is in. Fails unless that is one, and what a node reads is there when it runs: from an earlier
-// segment, or from an earlier group or earlier in its own. Early nodes run in the order of their numbers, before others.
+// The segment that each node is in. Fails unless that is one, and what a node reads is there when it runs: from an
+// earlier segment, or from an earlier group or earlier in its own. Early nodes run in the order of their numbers,
+// before others.
 std::vector<size_t> Plan::homes() const {
   constexpr size_t nowhere = SIZE_MAX;
   std::vector<size_t> home(nodes.size(), nowhere), place(nodes.size(), 0);

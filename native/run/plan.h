@@ -9,7 +9,8 @@
 
 namespace ps {
 
-// The samples of another scope for which a value is true, or false: one side of a branch. -1 is the scope of all samples.
+// The samples of another scope for which a value is true, or false: one side of a branch. -1 is the scope of all
+// samples.
 struct Scope {
   int parent = -1;
   int predicate = -1;                  // the value: a BOOL per sample, computed by the time when shapes are found
@@ -42,7 +43,8 @@ struct Value {
   int scope = -1;                      // the samples that have it
   bool fed = false;                    // given with each iteration (or once for all)
   bool gpu = false;                    // in device memory
-  bool kept = false;                   // lives until the batch is given back: a pipeline output, or read by a later segment
+  bool kept = false;                   // lives until the batch is given back: a pipeline output, or read by a later
+                                       // segment
 };
 
 // Nodes of the run phase that go through one sample in one go.

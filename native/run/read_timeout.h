@@ -14,8 +14,8 @@ namespace ps {
 class ReadTimeout {
  public:
   ReadTimeout(Scheduler& scheduler, const WorkerPool& workers, double seconds);
-  // Fails the oldest batch if a file that it needs has not answered for too long. False: it goes on, or a thread is about
-  // to be done with it.
+  // Fails the oldest batch if a file that it needs has not answered for too long. False: it goes on, or a thread is
+  // about to be done with it.
   bool expire();
   // Until no thread works on any of these batches, but for those that are left behind. `last`: such may come back now.
   void wait_until_idle(Scheduler::Lock& lock, const Scheduler::Batches& batches, bool last);

@@ -14,7 +14,7 @@
 
 namespace ps {
 
-// All of it is guarded by one lock, which the lanes (WorkerPool, GpuLane, PythonLane) take, unless a function says that it
+// All of it is guarded by one lock, which WorkerPool, GpuThreads and PythonCalls take, unless a function says that it
 // takes the lock itself.
 class Scheduler {
  public:

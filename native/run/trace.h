@@ -1,5 +1,5 @@
-// What the threads of an executor do, and when, for profiles. Threads write without locks; while nothing is recorded, an
-// event costs a test of one flag.
+// What the threads of an executor do, and when, for profiles. Threads write without locks; while nothing is recorded,
+// an event costs a test of one flag.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct Span {         // ps_span of penstock.h
 
 class Trace {
  public:
-  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's calls
-  // make `device`.
+  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's
+  // calls make `device`.
   enum Other { launcher, ahead, device, engine, python, others };
   explicit Trace(int workers) : workers_(workers), rings_(size_t(workers + others)) {}
 

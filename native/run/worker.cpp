@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/range.h"
+#include "core/nvtx.h"
 #include "core/waiting.h"
 #include "cuda/record/operator.h"
 #include "rows/memory_rows.h"
@@ -28,8 +28,8 @@ struct Blamed {
 }  // namespace
 
 Worker::Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace)
-    : stats(plan.nodes.size()), passes(plan.counted_groups), plan_(plan), pool_(pool), index_(index), trace_(std::move(trace)), scratch_(pool),
-      local_(pool) {
+    : stats(plan.nodes.size()), passes(plan.counted_groups), plan_(plan), pool_(pool), index_(index),
+      trace_(std::move(trace)), scratch_(pool), local_(pool) {
   for (const Node& n : plan.nodes) states_.push_back(n.op->make_state());
   in_.reserve(kMaxPointers);
   args_.reserve(kMaxPointers);
@@ -92,8 +92,8 @@ void Worker::allocate(Batch& batch, const Node& node, int sample, Arena& arena) 
   }
 }
 
-// What went by since the last lap: one look at the clock ends what was done and begins what comes next. Looking costs as
-// much as the smallest operators do.
+// What went by since the last lap: one look at the clock ends what was done and begins what comes next. Looking costs
+// as much as the smallest operators do.
 int64_t Worker::lap() {
   const int64_t now = now_ns();
   return now - std::exchange(clock_ns_, now);
@@ -110,15 +110,15 @@ void Worker::run_node(int index, const Context& c) {
 
 // Node by node, so that the clock is looked at once for all samples.
 void Worker::setup(Batch& batch, const Segment& segment, int first, int last, int64_t now) {
-  const Range range("setup");
-  std::bitset<kMostSamples> lost;
+  const NvtxRange range("setup");
+  std::bitset<kMostSamples> failed;
   clock_ns_ = now;
   for (int n : segment.nodes) {
     int done = 0;
     for (int i = first; i < last; i++) {
-      if (lost[size_t(i - first)] || !batch.needs(i) || !batch.has(plan_.nodes[size_t(n)].scope, i)) continue;
+      if (failed[size_t(i - first)] || !batch.needs(i) || !batch.has(plan_.nodes[size_t(n)].scope, i)) continue;
       if (setup_node(batch, n, i)) done++;
-      else lost.set(size_t(i - first));
+      else failed.set(size_t(i - first));
     }
     stats[size_t(n)].setup_ns += lap();
     stats[size_t(n)].samples += done;
@@ -178,7 +178,7 @@ void Worker::run_sample(Batch& batch, const Segment& segment, int sample) {
     for (const Group& g : segment.groups) {
       if (!batch.has(g.scope, sample)) continue;
       at = g.nodes.back();
-      const Range range(g.name);
+      const NvtxRange range(g.name);
       const Recorded recorded(*trace_, index_, Did::run, g.nodes[0], batch.number, sample);
       run_group(batch, g, sample);
     }
@@ -195,7 +195,7 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
     const auto* op = dynamic_cast<const GpuOperator*>(plan_.nodes[size_t(n)].op.get());
     if (!op || !op->has_host_part() || !batch.has(plan_.nodes[size_t(n)].scope, sample)) continue;
     in_.clear(); args_.clear(); out_.clear();
-    const Range range(plan_.nodes[size_t(n)].kernel);
+    const NvtxRange range(plan_.nodes[size_t(n)].kernel);
     const Recorded recorded(*trace_, index_, Did::run, n, batch.number, sample);
     try {
       op->run_host(context(batch, n, sample));

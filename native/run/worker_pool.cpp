@@ -17,7 +17,8 @@ constexpr std::chrono::milliseconds kRetry{5};     // how often a worker looks w
 void prepare_thread(const std::string& name, int index, const std::vector<int>& cpus) {
   sigset_t all;
   sigfillset(&all);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);   // or they end it without a word
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);   // or they end it without a
+                                                                                         // word
   pthread_sigmask(SIG_BLOCK, &all, nullptr);       // Python's signals belong to Python's threads
   pthread_setname_np(pthread_self(), (name + "-" + std::to_string(index)).substr(0, 15).c_str());
   if (cpus.empty()) return;

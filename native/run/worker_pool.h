@@ -39,8 +39,8 @@ class WorkerPool {
 
  private:
   // Threads point to their tasks' batch: it stays in the scheduler's list until its last piece is done, or is held
-  // by cancel() until no thread works on it. So its memory goes when its consumer lets go of it, and not when a thread gets to run
-  // again.
+  // by cancel() until no thread works on it. So its memory goes when its consumer lets go of it, and not when a thread
+  // gets to run again.
   void loop(Thread& self);
   bool work(Thread& self, Batch& b, Phase phase, int first, int last, int64_t now);   // false: later
   bool prepare(Batch& b);              // false: later, when there is memory

@@ -16,7 +16,7 @@ from penstock.op import REQUIRED, Called, Op, arg, op
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 
-@op("python_function", kernel="python_call", devices=("cpu", "gpu"), inputs=(0, 256))
+@op("python_function", devices=("cpu", "gpu"), inputs=(0, 256))
 class PythonFunction(Op):
     """Calls a Python function with the samples of its inputs; what it returns goes on as outputs.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.decode.options import CacheOptions, ImageOptions
+from penstock.decode.options import CacheArgs, ImageArgs
 from penstock.op import op
 
 
@@ -14,7 +14,7 @@ from penstock.op import op
     legacy=["image_decoder", "experimental.decoders.image"],
     legacy_classes=["HostDecoder", "nvJPEGDecoder"],
 )
-class Image(CacheOptions, ImageOptions):
+class Image(CacheArgs, ImageArgs):
     """Decodes JPEG, JPEG 2000, PNG, TIFF, WebP, BMP and PNM pictures, whatever a file's name says.
 
     JPEG: baseline, progressive, arithmetic; grayscale, colour, CMYK and YCCK; pixels are those of libjpeg-turbo (exact

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.decode.options import ImageOptions
+from penstock.arguments.crop_window import CropWindowArgs
+from penstock.decode.options import ImageArgs
 from penstock.op import op
-from penstock.windows import CropWindowArgs
 
 
 @op(
@@ -15,7 +15,7 @@ from penstock.windows import CropWindowArgs
     legacy=["image_decoder_crop", "experimental.decoders.image_crop"],
     legacy_classes=["HostDecoderCrop", "nvJPEGDecoderCrop"],
 )
-class ImageCrop(CropWindowArgs, ImageOptions):
+class ImageCrop(CropWindowArgs, ImageArgs):
     """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `crop`.
 
     Input: the bytes of a file, uint8 of shape ``(size,)``. Output: as `decoders.image`'s, of the window's height and

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.decode.options import ImageOptions
-from penstock.decode.random_crop import RandomCropOptions
+from penstock.arguments.random_crop import RandomCropArgs
+from penstock.decode.options import ImageArgs
 from penstock.op import op
 
 
@@ -15,7 +15,7 @@ from penstock.op import op
     legacy=["image_decoder_random_crop", "experimental.decoders.image_random_crop"],
     legacy_classes=["HostDecoderRandomCrop", "nvJPEGDecoderRandomCrop"],
 )
-class ImageRandomCrop(RandomCropOptions, ImageOptions):
+class ImageRandomCrop(RandomCropArgs, ImageArgs):
     """Decodes a random window of each picture and no more than it needs: the crop of Inception-style training.
 
     An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.decode.options import ImageOptions
+from penstock.arguments.slice_window import SliceWindowArgs
+from penstock.decode.options import ImageArgs
 from penstock.op import op
-from penstock.windows import SliceWindowArgs
 
 
 @op(
@@ -16,7 +16,7 @@ from penstock.windows import SliceWindowArgs
     legacy=["image_decoder_slice", "experimental.decoders.image_slice"],
     legacy_classes=["HostDecoderSlice", "nvJPEGDecoderSlice"],
 )
-class ImageSlice(SliceWindowArgs, ImageOptions):
+class ImageSlice(SliceWindowArgs, ImageArgs):
     """Decodes a window of each picture and no more than it needs: equal to `decoders.image` followed by `slice`.
 
     Inputs: the bytes of a file, uint8 of shape ``(size,)``; and, unless ``start``, ``end`` and so on are given, the

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.arguments.on_error import OnErrorArgs
 from penstock.decode.engines import JpegEngine, choose
 from penstock.op import Op, arg
-from penstock.read.on_error import Tolerant
 
 _GPU = "memory is found as it is needed"
 _CACHE = "it is a cache on the GPU"
@@ -19,7 +19,7 @@ PICTURE_DTYPES = (
 JPEG_ENGINES = ("auto", "cuda", "hardware", "cpu")
 
 
-class ImageOptions(Tolerant):
+class ImageArgs(OnErrorArgs):
     """What to make of a file's pixels."""
 
     setup_reads = (0,)
@@ -94,7 +94,7 @@ class ImageOptions(Tolerant):
         )
 
 
-class CacheOptions(Op):
+class CacheArgs(Op):
     """DALI's cache of decoded pictures in GPU memory."""
 
     cache_size = arg(0, "Megabytes of the cache.", unused=_CACHE)

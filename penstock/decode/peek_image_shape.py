@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.arguments.on_error import OnErrorArgs
 from penstock.op import arg, op
-from penstock.read.on_error import Tolerant
 
 
 @op("peek_image_shape", legacy=["experimental.peek_image_shape"])
-class PeekImageShape(Tolerant):
+class PeekImageShape(OnErrorArgs):
     """Reads the shape that `decoders.image` would give from the file's header.
 
     Input: the bytes of a file, uint8 of shape ``(size,)``. Output: (height, width, channels), of shape ``(3,)`` and

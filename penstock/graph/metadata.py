@@ -11,7 +11,7 @@ from penstock.graph.node import DataNode, OpNode
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
 
-class ShapeArguments(Op):
+class ShapeArgs(Op):
     """What `fn.shapes` and ``node.shape()`` share."""
 
     metadata_inputs = (0,)
@@ -23,7 +23,7 @@ class ShapeArguments(Op):
     )
 
 
-class PropertyArguments(Op):
+class PropertyArgs(Op):
     """What `fn.get_property` and ``node.property()`` share."""
 
     metadata_inputs = (0,)
@@ -37,12 +37,12 @@ class PropertyArguments(Op):
 
 
 @op("_shape", kernel="shapes", devices=["cpu", "gpu"])
-class Shape(ShapeArguments):
+class Shape(ShapeArgs):
     """The extents, as ``node.shape()`` gives them."""
 
 
 @op("_property", kernel="get_property", devices=["cpu", "gpu"])
-class Property(PropertyArguments):
+class Property(PropertyArgs):
     """A property, as ``node.property()`` gives it."""
 
 

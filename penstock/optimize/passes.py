@@ -187,7 +187,7 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
         len(above.outputs) == 1
         and len(others) == 1
         and not plan.is_output(above)
-        and plan.readers(above.outputs[0]) == [node]
+        and plan.element_consumers(above.outputs[0]) == [node]
     )
 
 

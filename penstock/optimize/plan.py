@@ -79,7 +79,7 @@ class Plan:
         """The nodes that read this value, as input or argument."""
         return [n for n in self.nodes if any(s is data for s in n.sources())]
 
-    def readers(self, data: DataNode) -> list[OpNode]:
+    def element_consumers(self, data: DataNode) -> list[OpNode]:
         """Those of them that look at its elements, and not only at type and shape."""
         return [n for n in self.consumers(data) if any(s is data for s in elements_of(n))]
 

@@ -11,14 +11,14 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.location import caller
 from penstock.graph.node import DataNode
+from penstock.pipeline.arguments import PIPELINE_AKA, unknown
 from penstock.pipeline.pipeline import Pipeline
-from penstock.run.arguments import PIPELINE_AKA, unknown
 from penstock.run.options import Options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from penstock.run.arguments import PipelineArguments
+    from penstock.run.options import PipelineArguments
 
 _Own = ParamSpec("_Own")
 _Given = ParamSpec("_Given")

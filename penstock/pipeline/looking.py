@@ -9,10 +9,10 @@ from penstock.feed.turn import in_turn
 from penstock.graph.blame import warn
 from penstock.optimize.explain import explain
 from penstock.optimize.plan import Where
+from penstock.pipeline.dot import write_dot
 from penstock.pipeline.running import Running
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
-from penstock.run.dot import write_dot
 from penstock.run.statistics import statistics
 
 

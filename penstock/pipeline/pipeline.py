@@ -7,8 +7,8 @@ from typing import Any
 
 from penstock.errors import GraphError
 from penstock.graph.node import Scope
+from penstock.pipeline.arguments import PIPELINE_AKA, named
 from penstock.pipeline.serialize import Serializable
-from penstock.run.arguments import PIPELINE_AKA, named
 
 
 class Pipeline(Serializable):

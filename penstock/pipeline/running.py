@@ -7,8 +7,8 @@ from typing import Any
 from penstock.feed.turn import Turn, in_turn
 from penstock.graph.node import DataNode
 from penstock.pipeline.definition import Definition
+from penstock.pipeline.ways import Ways
 from penstock.run.runner import Runner
-from penstock.run.ways import Ways
 from penstock.tensors import TensorListCPU, TensorListGPU
 from penstock.types import PipelineAPIType
 

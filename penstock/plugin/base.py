@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError, OperatorError
 from penstock.frameworks import Backend
 from penstock.graph.blame import warn
-from penstock.plugin.epochs import Epochs, FollowedEpochs, LastBatchPolicy, SizedEpochs
+from penstock.pipeline.arguments import ITERATOR_AKA, named
+from penstock.pipeline.ways import Iterating
+from penstock.plugin.epochs import LastBatchPolicy
 from penstock.plugin.pipeline_like import PipelineLike
-from penstock.read.order import EpochOrder, LastBatch, Position
-from penstock.run.arguments import ITERATOR_AKA, named
-from penstock.run.ways import Iterating
+from penstock.plugin.which_epochs import Wanted, common, epochs_of, followed
+from penstock.read.order import Position
 
 __all__ = ["BaseIterator", "LastBatchPolicy", "PipelineLike"]
 
 Array = TypeVar("Array")
 Self = TypeVar("Self", bound="BaseIterator[Any]")
-AnyEpochs = Epochs | SizedEpochs | FollowedEpochs
 AutoReset = bool | Literal["yes", "no"] | None
 
 _CHANNELS_LAST = ("HWC", "DHWC")
@@ -57,7 +54,7 @@ class BaseIterator(Generic[Array]):
         self._pipes: list[Any] = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         if not self._pipes or None in self._pipes:
             raise ArgumentError(f"pipelines={pipelines!r}: at least one pipeline is needed")
-        self.batch_size: int = _common([p.max_batch_size for p in self._pipes], "max_batch_size")
+        self.batch_size: int = common([p.max_batch_size for p in self._pipes], "max_batch_size")
         self._names = list(output_map)
         if len(set(self._names)) != len(self._names):
             raise ArgumentError(f"output_map={self._names}: each name may occur once")
@@ -76,8 +73,8 @@ class BaseIterator(Generic[Array]):
                 pipe.build()
         self._size = int(size)
         self._by_reader = bool(reader_name)
-        self._reader: str | None = None  # whose epochs these are
-        self._epochs = self._make_epochs(reader_name or None, last_batch_padded, last_batch_policy)
+        self._wanted = Wanted(self._pipes, self.batch_size, self._size, last_batch_padded, last_batch_policy)
+        self._epochs, self._reader = epochs_of(reader_name or None, self._wanted)  # the reader: whose epochs these are
         self._epoch = 1 + max(_begun.get(pipe, -1) for pipe in self._pipes)
         self._batch = 0  # the number, within its epoch, of the batch that comes next
         self._taking: list[tuple[Any, int]] = []  # pipelines that are asked for it, and what they had given before
@@ -267,7 +264,7 @@ class BaseIterator(Generic[Array]):
                 f"{self.batch_size} begins: with a batch size of its own, an iterator can go on in the middle of an "
                 "epoch only with LastBatchPolicy.FILL, one shard, and a reader that does not pad"
             )
-        self._epochs = self._followed(reader, epochs.policy, waits=False)
+        self._epochs = followed(reader, self._wanted, waits=False)
         self._epoch = position.epoch
 
     def _schedule(self) -> None:
@@ -381,78 +378,3 @@ class BaseIterator(Generic[Array]):
                 'HWC, with output_layout="HWC" in crop_mirror_normalize for example'
             )
         return {name: self._array(name, output, samples) for name, output in zip(self._names, outputs, strict=True)}
-
-    def _make_epochs(self, reader: str | None, padded: bool, policy: LastBatchPolicy) -> AnyEpochs | None:
-        if reader is not None and self._size >= 0:
-            raise ArgumentError(f"size={self._size} and reader_name={reader!r} exclude each other: leave size out")
-        if reader is not None and padded:
-            raise ArgumentError(f"last_batch_padded=True: the reader {reader!r} tells by itself, leave it out")
-        if self._size == 0:
-            raise ArgumentError("size=0: an epoch has at least one sample")
-        if self._size > 0 and any(pipe.reader_meta() for pipe in self._pipes):
-            warn(  # of DALI's category
-                "Please set `reader_name` rather than size: the reader knows the size of its shard and whether it "
-                "pads, and epochs of a size of your own may lack samples or repeat some",
-                Warning,
-            )
-        if reader is None and self._size < 0:
-            if len(self._pipes) > 1:
-                raise ArgumentError(f"{len(self._pipes)} pipelines need reader_name or size: one may end before others")
-            return None
-        reader = reader or self._reader_of_that_size()
-        if reader is None:  # no more is known than how many samples are wanted, from wherever they come
-            return SizedEpochs(self._size, len(self._pipes), padded, self.batch_size, policy)
-        self._reader = reader
-        epochs = self._reader_epochs(reader, policy)
-        fill: LastBatch = "pad" if epochs.padded else "wrap"
-        at_end: dict[LastBatchPolicy, LastBatch] = {LastBatchPolicy.DROP: "drop", LastBatchPolicy.PARTIAL: "partial"}
-        for pipe in self._pipes:  # so that the readers themselves leave nothing over for the next epoch
-            pipe.set_last_batch(reader, at_end.get(policy, fill))
-        return epochs
-
-    def _reader_epochs(self, reader: str, policy: LastBatchPolicy) -> Epochs | FollowedEpochs:
-        metas = [pipe.reader_meta(reader) for pipe in self._pipes]
-        orders = [pipe.reader_order(reader) for pipe in self._pipes]
-        # Who trains together must be in step with FILL and DROP, so readers of shards make up for what they skip.
-        apart = policy is LastBatchPolicy.PARTIAL or all(m["number_of_shards"] == 1 for m in metas)
-        skip = apart and any(pipe.may_skip() for pipe in self._pipes)
-        if skip or not all(isinstance(order, EpochOrder) for order in orders):
-            return self._followed(reader, policy, waits=skip)
-        meta = {key: _common([m[key] for m in metas], f"{key} of {reader!r}") for key in metas[0] if key != "shard_id"}
-        return Epochs(
-            size=meta["epoch_size"],
-            num_shards=meta["number_of_shards"],
-            shard_ids=np.array([m["shard_id"] for m in metas]),
-            rotate=not meta["stick_to_shard"],
-            padded=bool(meta["pad_last_batch"]),
-            batch_size=self.batch_size,
-            policy=policy,
-        )
-
-    def _followed(self, reader: str, policy: LastBatchPolicy, waits: bool) -> FollowedEpochs:
-        padded = _common([pipe.reader_meta(reader)["pad_last_batch"] for pipe in self._pipes], f"padding of {reader!r}")
-        return FollowedEpochs(
-            orders=[pipe.reader_order(reader) for pipe in self._pipes],
-            positions=[functools.partial(pipe.reader_position, reader) for pipe in self._pipes],
-            padded=bool(padded),
-            batch_size=self.batch_size,
-            policy=policy,
-            waits=waits,
-        )
-
-    def _reader_of_that_size(self) -> str | None:
-        """The reader that ``size`` was taken from: scripts from before there was ``reader_name`` do that."""
-        for name in self._pipes[0].reader_meta():
-            metas = [pipe.reader_meta().get(name) for pipe in self._pipes]
-            if None in metas:
-                continue
-            samples, shards = metas[0]["epoch_size"] * len(metas), metas[0]["number_of_shards"]
-            if samples // shards <= self._size <= -(-samples // shards):
-                return str(name)
-        return None
-
-
-def _common(values: Sequence[Any], what: str) -> Any:
-    if any(value != values[0] for value in values):
-        raise ArgumentError(f"the pipelines differ in {what}: {list(values)}")
-    return values[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from penstock.pipeline.arguments import ITERATOR_AKA, named
 from penstock.plugin.base import AutoReset, LastBatchPolicy, PipelineLike
-from penstock.run.arguments import ITERATOR_AKA, named
 
 
 class ClassificationIterator:

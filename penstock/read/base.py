@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from penstock.arguments.on_error import OnErrorArgs
 from penstock.op import arg
 from penstock.read.index import Index
-from penstock.read.on_error import Tolerant
 from penstock.read.order import Cursor, EpochOrder, Indices, Order
 from penstock.read.sampler import SamplerOrder, described, form_of
 
@@ -14,7 +14,7 @@ _MOST_AHEAD = 1024  # batches
 _SAID_BY_SAMPLER = ("num_shards", "shard_id", "stick_to_shard", "random_shuffle", "shuffle_after_epoch")
 
 
-class Reader(Tolerant):
+class Reader(OnErrorArgs):
     """Base of readers: operators that are told each iteration which samples to read."""
 
     early = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.op import arg, op
 from penstock.read.base import IndexReader
 from penstock.read.index import Index
-from penstock.read.listing import FILE_FILTERS, list_files
+from penstock.read.listing import list_files
 
 
 @op("readers.file", kernel="read_ranges", inputs=0, legacy=["file_reader"])
@@ -45,7 +45,12 @@ class File(IndexReader):
         to_kernel=False,
         aka=["targets", "classes"],
     )
-    file_filters = arg(list(FILE_FILTERS), "Patterns; a file's name must match one.", to_kernel=False)
+    file_filters = arg(
+        None,
+        "Patterns; a file's name must match one. Default: those of sounds, and of all formats of pictures.",
+        kind="strings",
+        to_kernel=False,
+    )
     dir_filters = arg(None, "Patterns; a sub-folder's name must match one.", kind="strings", to_kernel=False)
     case_sensitive_filter = arg(False, "Whether patterns tell upper from lower case.", to_kernel=False)
     shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
@@ -60,7 +65,7 @@ class File(IndexReader):
             self.file_list,
             self.files,
             self.labels,
-            self.file_filters if "file_filters" in self.given else None,
+            self.file_filters,
             self.dir_filters,
             self.case_sensitive_filter,
         ).index()

@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
+from penstock.machine.codecs import codecs
 from penstock.read.index import Column, Index, digest_of, has_scheme, is_absolute, packed
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
-FILE_FILTERS = (
-    "*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff", "*.pnm", "*.ppm", "*.pgm", "*.pbm", "*.jp2", "*.webp",
-    "*.flac", "*.ogg", "*.wav",
-)  # fmt: skip
+SOUNDS = ("*.flac", "*.ogg", "*.wav")
 
 _GLOB_CHARACTERS = re.compile(r"[*?\[\\]")
 _IGNORE_CASE = 16  # FNM_CASEFOLD of glibc and musl
@@ -57,6 +55,11 @@ class FileList:
         return Index(len(self), names, digest_of(self.names), columns=(labels,))
 
 
+def default_filters() -> tuple[str, ...]:
+    """Patterns of the names of pictures and sounds."""
+    return (*(pattern for codec in codecs() for pattern in codec.patterns), *SOUNDS)
+
+
 def list_files(
     file_root: StrPath | None = None,
     file_list: StrPath | None = None,
@@ -81,8 +84,9 @@ def list_files(
         file_list: the text file; not together with ``files``.
         files: the names; not together with ``file_list``.
         labels: one integer per file of ``files``, within int32.
-        file_filters: glob patterns (``fnmatch`` of POSIX); a file must match one. Default: ``FILE_FILTERS``, the usual
-            ends of pictures' and sounds' names. Only for the first way, as ``dir_filters``.
+        file_filters: glob patterns (``fnmatch`` of POSIX); a file must match one. Default: the usual ends of
+            the names of pictures, of each format that there is a codec for, and of sounds. Only for the first way, as
+            ``dir_filters``.
         dir_filters: glob patterns; a sub-folder must match one. Default: all match.
         case_sensitive_filter: whether upper and lower case differ to the filters.
 
@@ -107,7 +111,7 @@ def list_files(
         return _from_list(os.fspath(file_list), file_root)
     if file_root is None:
         raise ArgumentError("file_root is missing: give file_root, file_list or files")
-    file_match = _matcher(_strings("file_filters", file_filters or FILE_FILTERS), case_sensitive_filter)
+    file_match = _matcher(_strings("file_filters", file_filters or default_filters()), case_sensitive_filter)
     dir_match = _matcher(_strings("dir_filters", dir_filters or "*"), case_sensitive_filter)
     return _from_folders(os.fspath(file_root), file_match, dir_match)
 

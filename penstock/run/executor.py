@@ -46,7 +46,7 @@ class Executor(Engine):
         )  # fmt: skip
         self.iterations = Iterations([node for node, _ in self.program.readers])
         self._cancelling = False
-        self._stuck: Exception | None = None  # the error that scheduling the next iteration raised
+        self._not_scheduled: Exception | None = None  # the error that scheduling the next iteration raised
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
         if self.calls:
@@ -82,8 +82,8 @@ class Executor(Engine):
     def schedule(self, ready: Ready) -> bool:
         """Starts an iteration, with what each input gives to it.
 
-        What fails here is raised if no other is waiting to be taken; else it is kept for `stuck`, and False returned.
-        Where the data was refused, the iteration is one that has failed.
+        What fails here is raised if no other is waiting to be taken; else it is kept for `failed_to_schedule`, and
+        False returned. Where the data was refused, the iteration is one that has failed.
         """
         self._check_process()
         self._finish_interrupted()
@@ -95,21 +95,21 @@ class Executor(Engine):
         except Exception as failure:
             if not self.pending():
                 raise
-            self._stuck = failure
+            self._not_scheduled = failure
         finally:
             self._finish_interrupted()
-        return self._stuck is None
+        return self._not_scheduled is None
 
-    def stuck(self) -> bool:
+    def failed_to_schedule(self) -> bool:
         """Whether it failed to schedule the next iteration. Raises why when all before it were taken."""
         self._finish_interrupted()
-        if self._stuck and not self.pending():
-            failure, self._stuck = self._stuck, None
+        if self._not_scheduled and not self.pending():
+            failure, self._not_scheduled = self._not_scheduled, None
             try:
                 raise failure
             finally:
                 del failure  # as in take()
-        return self._stuck is not None
+        return self._not_scheduled is not None
 
     def _finish_interrupted(self) -> None:
         """Brings what an error or Ctrl-C left half done to its end, or undoes it."""
@@ -118,7 +118,7 @@ class Executor(Engine):
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
             self.iterations.throw_away()
-            self._stuck = None
+            self._not_scheduled = None
             self._cancelling = False
         one = self.iterations.starting
         self.iterations.finish_interrupted(has_started=one is not None and self._has_started(one))

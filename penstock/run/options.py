@@ -5,14 +5,13 @@ from __future__ import annotations
 import enum
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from penstock import types
 from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import warn
 from penstock.run import checkpoint
-from penstock.run.arguments import PipelineArguments
 
 # Beyond these nothing but memory is used up.
 MOST_AHEAD = 1024  # batches
@@ -24,6 +23,35 @@ _FILLED_IN = {"max_streams": -1, "default_cuda_stream_priority": 0}
 
 # What DALI warns of.
 _DEPRECATED = {"max_streams": "it has no effect", "experimental_exec_dynamic": "use exec_dynamic"}
+
+
+class PipelineArguments(TypedDict, total=False):
+    """The arguments of `Pipeline` as keywords, for type checkers of what passes them on."""
+
+    batch_size: int | None
+    num_threads: int | None
+    device_id: int | None
+    seed: int | None
+    exec_pipelined: bool
+    prefetch_queue_depth: int | dict[str, int]
+    exec_async: bool
+    bytes_per_sample: int
+    set_affinity: bool
+    max_streams: int | None
+    default_cuda_stream_priority: int | None
+    enable_memory_stats: bool
+    enable_checkpointing: bool
+    checkpoint: str | None
+    py_num_workers: int
+    py_start_method: str
+    py_callback_pickler: Any
+    output_dtype: Any
+    output_ndim: Any
+    output_layout: Any
+    exec_dynamic: bool | None
+    experimental_exec_dynamic: bool | None
+    stream_policy: Any
+    concurrency: Any
 
 
 class StreamPolicy(enum.Enum):

@@ -68,7 +68,7 @@ class Runner:
 
     def schedule(self, setup: Callable[[], object]) -> bool:
         """Starts an iteration; says whether there was data for one."""
-        if self._has_ended() or self.executor.stuck():
+        if self._has_ended() or self.executor.failed_to_schedule():
             return False
         try:
             with self.executor.recorded(Call.SOURCE):
@@ -81,7 +81,7 @@ class Runner:
 
     def check_complete(self, names: Collection[str]) -> None:
         """Raises NoDataError if the next iteration would lack data even when these inputs are fed."""
-        self.executor.stuck()
+        self.executor.failed_to_schedule()
         self.inputs.check_complete(names)
 
     def kernels(self, setup: Callable[[], object]) -> list[str]:

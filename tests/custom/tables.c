@@ -1,4 +1,4 @@
-/* A library of operators in C whose table, or whose functions, may be wrong: -DPATCH="op.size = 8;" changes the table. */
+/* A library of operators in C whose table, or whose functions, may be wrong: -DPATCH="op.size = 8;" changes it. */
 #include <penstock/operator.h>
 #include <stdio.h>
 #include <string.h>

@@ -69,7 +69,7 @@ def write_seeds(folder: Path, dali_extra: Path | None) -> list[Path]:
     for path, file in zip(paths, SEEDS.values(), strict=True):
         path.write_bytes(file)
     if dali_extra:
-        kinds = {".bmp", ".jp2", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tiff", ".webp"}
+        kinds = {pattern.removeprefix("*") for codec in codecs() for pattern in codec.patterns}
         for root in ("db/single", "db/fuzzing"):
             pictures = sorted(path for path in (dali_extra / root).rglob("*") if path.suffix in kinds)
             paths += [path for path in pictures if path.stat().st_size <= LARGEST]

@@ -60,7 +60,6 @@ def test_far_names_are_not_suggested(name: str) -> None:
 def test_operators_that_dali_alone_has() -> None:
     """What there is to say of them is that they are missing, not what else is spelt alike."""
     dalis = (Path(errors.__file__).parent / "dali_operators.txt").read_text().split()
-    assert set(registry.public()) <= set(dalis)
     missing = [name for name in dalis if name not in registry.ops]
     for name in missing:
         with pytest.raises(

@@ -2,7 +2,7 @@
 // with its pixels. For jpeg_kernels_check.cpp, whose Run runs kernels.
 #pragma once
 
-#include "device/geometry/resize/resize.h"
+#include "device/geometry/resize.h"
 #include "device/jpeg/decoded.h"
 #include "device/picture/window.h"
 #include "jpeg_files.h"

@@ -6,7 +6,7 @@
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
 #define PS_SOFTWARE_THREADS
-#include "cuda/decode/jpeg/plan.h"
+#include "cuda/decode/jpeg/work.h"
 #include "device/jpeg/coefficients.h"
 #include "device/jpeg/convert.h"
 #include "device/jpeg/dc.h"
@@ -48,34 +48,34 @@ std::barrier<>* together = nullptr;
 class Run {
  public:
   Run(const Bytes& file, const gpu::CudaJpeg::Item& item, const DecodeOptions& options, int threads)
-      : plan(gpu::plan_jpeg(item, options, pool)), p(plan.picture), threads_(threads) {
+      : work(gpu::jpeg_work(item, options, pool)), p(work.picture), threads_(threads) {
     if (const jpeg::ScanIndex* index = gpu::index_of(item)) {
       uint32_t* words = nullptr;
       give(words, index->subsequence_count);
       std::memcpy(words, index->subsequences, index->subsequence_count * sizeof *words);
       p.index = words;
     } else {
-      plan.divide(uint32_t(uniform(0, 3) ? uniform(1, 8) : 8) * 128, uint32_t(uniform(1, 4)),
+      work.divide(uint32_t(uniform(0, 3) ? uniform(1, 8) : 8) * 128, uint32_t(uniform(1, 4)),
                   uint32_t(uniform(0, 4) * uniform(0, 1000)));
     }
     uint8_t* copy = nullptr;
     give(copy, (int64_t(file.size()) + 15) / 16 * 16);
     std::copy(file.begin(), file.end(), copy);
     p.file = copy;
-    give(p.data, plan.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
+    give(p.data, work.data), give(p.piece, p.pieces), give(p.segment, p.segments + 1);
     give(p.entry, p.subsequences), give(p.exit, p.subsequences), give(p.overflow, p.subsequences);
     give(p.sum, p.subsequences), give(p.status, 1);
     give(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
-    give(p.sparse, plan.sparse_vectors()), give(p.sparse_length, p.subsequences), give(p.spans, plan.spans());
+    give(p.sparse, work.sparse_vectors()), give(p.sparse_length, p.subsequences), give(p.spans, work.spans());
     for (int k = 0; k < p.components; k++)
-      give(p.component[k].differences, plan.dc[k] / 2), give(p.component[k].dc, plan.dc[k] / 2),
-          give(p.component[k].plane, plan.plane[k]);
+      give(p.component[k].differences, work.dc[k] / 2), give(p.component[k].dc, work.dc[k] / 2),
+          give(p.component[k].plane, work.plane[k]);
     const int shift = uniform(0, 15);            // pictures begin anywhere
     give(p.out, int64_t(p.width) * p.height * p.channels + shift);
     p.out += shift;
     device::JpegTableJob tables{pool.codes().data(), nullptr};
     give(tables.tables, int64_t(pool.codes().size()));
-    for (int k = 0; k < plan.table_count; k++) p.table[k] = tables.tables + plan.tables[k];
+    for (int k = 0; k < work.table_count; k++) p.table[k] = tables.tables + work.tables[k];
     run(device::jpeg_tables, int(pool.codes().size()), &tables);
   }
 
@@ -84,18 +84,18 @@ class Run {
     run(device::jpeg_unstuff, int(p.pieces));
   }
   void decode() {
-    run(device::jpeg_synchronize, plan.group_blocks());
-    run(device::jpeg_join, plan.boundary_blocks());
-    run(device::jpeg_resolve, plan.resolve_blocks());
-    run(device::jpeg_seed, plan.seed_blocks());
+    run(device::jpeg_synchronize, work.group_blocks());
+    run(device::jpeg_join, work.boundary_blocks());
+    run(device::jpeg_resolve, work.resolve_blocks());
+    run(device::jpeg_seed, work.seed_blocks());
     unresolved_files += p.status->unresolved != 0;
-    run(device::jpeg_coefficients, plan.subsequence_blocks());
+    run(device::jpeg_coefficients, work.subsequence_blocks());
   }
-  void finish_dc() { run(device::jpeg_dc, plan.sum_blocks()); }
-  void transform() { run(device::jpeg_transform, plan.transform_blocks()); }
+  void finish_dc() { run(device::jpeg_dc, work.sum_blocks()); }
+  void transform() { run(device::jpeg_transform, work.transform_blocks()); }
   void make_pixels() {
-    run(device::jpeg_direct, plan.direct_blocks());
-    run(device::jpeg_pixels, plan.pixel_blocks());
+    run(device::jpeg_direct, work.direct_blocks());
+    run(device::jpeg_pixels, work.pixel_blocks());
   }
   // Full scale is 65535.
   bool converts() {
@@ -117,7 +117,7 @@ class Run {
   }
 
   gpu::JpegTablePool pool;
-  gpu::JpegPlan plan;
+  gpu::JpegWork work;
   JpegPicture& p;
 
  private:
@@ -348,13 +348,13 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     expect(check_dc(blocks, run.p), "DC values", name);
     if (!expect(!run.p.status->extreme, "range", name)) return;
     run.transform();
-    if (!run.plan.direct) expect(check_planes(blocks, h, run.p), "planes", name);
+    if (!run.work.direct) expect(check_planes(blocks, h, run.p), "planes", name);
     run.make_pixels();
     const Picture full = reference(file, run.p.channels == 1 ? JCS_GRAYSCALE : JCS_RGB, c.options.fancy_upsampling);
     expect(check_pixels(full, c.item.orientation, c.item.window, c.options.type == ImageType::bgr, run.p),
            "pixels", name + ", window " + std::to_string(i));
     expect(run.converts(), "conversion", name);
-    if (!run.plan.direct) expect(check_fused(run), "fused kernels", name + ", window " + std::to_string(i));
+    if (!run.work.direct) expect(check_fused(run), "fused kernels", name + ", window " + std::to_string(i));
   }
 }
 

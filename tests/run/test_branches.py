@@ -212,44 +212,6 @@ def test_branches_cannot_be_mixed() -> None:
             made(define).build()
 
 
-@pytest.mark.parametrize(
-    ("predicate", "text"),
-    [
-        (lambda x: x, "predicate: expected BOOL, got INT32"),
-        (lambda x: fn.stack(x > 1, x > 1), r"predicate: expected one value, without axes, got the shape \(2,\)"),
-    ],
-)
-def test_predicates_that_are_none(predicate: Callable[[Any], Any], text: str) -> None:
-    x = fn.external_source(lambda: np.int32([1, 2, 3, 4]))
-    with pytest.raises(errors.OperatorError, match=text):
-        made(lambda: fn._conditional.split(x, predicate=predicate(x))).run()
-
-
-def test_a_constant_divides_nothing() -> None:
-    with pytest.raises(errors.ArgumentError, match="predicate=True: expected a node"):
-        fn._conditional.split(types.Constant(1), predicate=True)
-
-
-@pytest.mark.parametrize("other", [lambda no: fn.cast(no, dtype=types.FLOAT), lambda no: fn.stack(no, no)])
-def test_branches_of_different_types(other: Callable[[Any], Any]) -> None:
-    x = fn.external_source(lambda: np.int32([1, 2, 3, 4]))
-    small = x < 3
-    yes, no = fn._conditional.split(x, predicate=small)
-    with pytest.raises(
-        errors.InputError, match=r"merge: the branches differ: .*, sample 0 INT32 with 0 axes"
-    ) as caught:
-        made(lambda: fn._conditional.merge(yes, other(no), predicate=small)).run()
-    assert caught.value.sample == 2
-
-
-def test_branches_of_different_layouts() -> None:
-    x = fn.external_source(lambda: np.zeros((4, 2, 3), np.uint8))
-    p = fn.external_source(lambda: np.array([True, False] * 2))
-    yes, no = fn._conditional.split(x, predicate=p)
-    with pytest.raises(errors.LayoutError, match="the branches differ: this sample has the layout 'HW', sample 0 ''"):
-        made(lambda: fn._conditional.merge(yes, fn.reshape(no, layout="HW"), predicate=p)).run()
-
-
 def test_pipelines_with_branches_are_serialized() -> None:
     def define() -> Any:
         x = fn.random.uniform(range=[-1.0, 1.0], seed=4)

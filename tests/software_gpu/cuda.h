@@ -1,6 +1,6 @@
 // The functions of NVIDIA's driver that native/cuda/driver/driver.h names, for GPUs that are threads of this process,
-// and what they share. They are strict where a real driver may be lenient: what needs a context by its documentation fails
-// without one, and copies run behind the host whatever memory they use.
+// and what they share. They are strict where a real driver may be lenient: what needs a context by its documentation
+// fails without one, and copies run behind the host whatever memory they use.
 //
 // SOFTWARE_GPUS is the number of devices (1), SOFTWARE_GPU_MEMORY the bytes that each has, and SOFTWARE_GPU_DELAY_US
 // how long a stream waits before each piece of its work.

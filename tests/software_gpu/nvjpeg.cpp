@@ -1,7 +1,8 @@
 // The functions of nvJPEG that native/cuda/decode/nvjpeg/nvjpeg.h names, for the software GPU: libjpeg decodes in the
-// stream's order, behind the host, and reads files, lists and parameters no sooner. So memory that is freed too early is
-// likely to be noticed. It keeps the real one's rules: a state must be set up for a batch's size and format, and again after a batch
-// failed; the hardware takes baseline files; only the hardware knows regions; a header may be fine where data is not.
+// stream's order, behind the host, and reads files, lists and parameters no sooner. So memory that is freed too early
+// is likely to be noticed. It keeps the real one's rules: a state must be set up for a batch's size and format, and
+// again after a batch failed; the hardware takes baseline files; only the hardware knows regions; a header may be fine
+// where data is not.
 //
 // SOFTWARE_GPU_JPEG_ENGINES is the number of hardware engines (1; 0: the backend cannot be made), and
 // SOFTWARE_GPU_JPEG_REFUSES the size in bytes of files that turn out to be damaged when they are decoded.

@@ -109,11 +109,11 @@ void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu
   }
   if (!cuda.empty()) record_cuda(r, std::move(cuda), std::move(of_cuda), decode, views);
   if (!jpegs.contexts.empty())
-    r.call_early([this, device = &r.device(), jpegs = std::move(jpegs), decode](CUstream s) {
+    r.call_ahead([this, device = &r.device(), jpegs = std::move(jpegs), decode](CUstream s) {
       decode_jpegs(*device, jpegs, decode, s);
     });
   if (!others.empty())
-    r.call_early([this, device = &r.device(), others = std::move(others), decode](CUstream s) {
+    r.call_ahead([this, device = &r.device(), others = std::move(others), decode](CUstream s) {
       decode_others(*device, others, decode, s);
     });
   if (views) r.call([views](CUstream s) { views->copy(s); });
@@ -137,7 +137,7 @@ void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, s
                                const DecodeOnCpu& decode, const std::shared_ptr<DecodedViews>& views) const {
   const auto flight = std::make_shared<Flight>();
   const auto pictures = views ? views->pictures() : nullptr;
-  r.call_early([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight,
+  r.call_ahead([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight,
                 pictures](CUstream s) { *flight = cuda_->start(*device, items, blocks, s, pictures); });
   r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
     const std::vector<int>& refused = (*flight)->refused();

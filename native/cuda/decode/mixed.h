@@ -1,6 +1,6 @@
 // Decoding for device="mixed": a share of the JPEG files, or all, goes to our own kernels or to nvJPEG, as the argument
 // "jpeg_engine" says; nvImageCodec takes the formats that have no decoder here, and the CPU's threads decode the rest
-// into pinned memory, which is copied. This is all that the engine knows of decoders on the GPU.
+// into pinned memory, which is copied. Operators that decode (ops/decode) know the GPU's decoders by this alone.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "core/operator.h"
+#include "cuda/decode/decode_counts.h"
 #include "cuda/decode/decoded_views.h"
 #include "cuda/decode/jpeg/jpeg.h"
 #include "cuda/decode/nvimgcodec/pictures.h"
 #include "cuda/decode/nvjpeg/shared.h"
 #include "cuda/decode/refused_files.h"
-#include "cuda/record/decode_counts.h"
 #include "cuda/record/decoded_input.h"
 #include "cuda/record/recorder.h"
 #include "decode/image.h"
@@ -24,8 +24,8 @@ namespace ps::gpu {
 struct MixedOptions {
   explicit MixedOptions(const Spec& s);
   int device_id;
-  std::string engine;               // "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and not
-                                    // for YCbCr) or "cpu"
+  std::string engine;               // "cuda" (for the exact inverse DCT), "hardware" (nvJPEG; likewise, for UINT8, and
+                                    // not for YCbCr) or "cpu"
   double load;                      // of the JPEG files, in bytes: the engine's share
   BatchedJpeg::Options jpeg;        // of "hardware"
 };

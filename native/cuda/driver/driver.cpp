@@ -49,7 +49,8 @@ void check(CUresult result, const char* call) {
   driver().cuGetErrorName(result, &name);
   driver().cuGetErrorString(result, &text);
   fail(result == kOutOfMemory ? ErrorKind::memory : ErrorKind::device,
-       std::string(call) + ": " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")");
+       std::string(call) + ": " + (text ? text : "unknown error") + " (" +
+           (name ? name : std::to_string(result)) + ")");
 }
 
 }  // namespace ps::gpu

@@ -34,7 +34,8 @@ class Kernel {
 };
 
 // Compiles for an architecture such as 90; false: `error` says why.
-using Compiler = std::function<bool(const std::string& source, int arch, std::vector<char>& binary, std::string& error)>;
+using Compiler =
+    std::function<bool(const std::string& source, int arch, std::vector<char>& binary, std::string& error)>;
 // Null: none any more. Waits for calls of the last one, which must not run into the end of the process.
 void set_compiler(Compiler compiler);
 

@@ -5,11 +5,14 @@
 #include <string>
 
 #include "core/operator.h"
-#include "cuda/record/decode_counts.h"
 #include "cuda/record/decoded_input.h"
 #include "cuda/record/recorder.h"
 
 namespace ps {
+
+namespace gpu {
+struct DecodeCounts;                   // cuda/decode/decode_counts.h
+}
 
 class GpuOperator {
  public:
@@ -32,7 +35,7 @@ struct Functor {
   std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
   std::string text = {};               // source that stands behind what is included: of types that no header has
 };
-// PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand:
+// PS_FUNCTOR(BbFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand:
 // all instantiations must have the same fields; cpp_type() gives the arguments.
 #define PS_FUNCTOR(type, file) \
   ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}

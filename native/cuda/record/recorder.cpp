@@ -80,7 +80,7 @@ void Recorder::call(std::function<void(CUstream)> f) {
   add(std::move(c));
 }
 
-void Recorder::call_early(std::function<void(CUstream)> f) {
+void Recorder::call_ahead(std::function<void(CUstream)> f) {
   Command c;
   c.call = std::move(f);
   c.ahead = true;

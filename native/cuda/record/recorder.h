@@ -44,8 +44,8 @@ class Recorder {
   // number of elements. The functor's source must be the same for all samples.
   void elements(const Functor& functor, const std::function<int64_t(const Context&, void*)>& fill);
   // One fused kernel for a group of stages, from the first one's input to the last one's output; contexts[k][i] is that
-  // of stage k and sample i. Where a sample does not fit, says so, having recorded nothing. `decoded`: the input is in no
-  // tensor; gets which windows of it are needed.
+  // of stage k and sample i. Where a sample does not fit, says so, having recorded nothing. `decoded`: the input is in
+  // no tensor; gets which windows of it are needed.
   GroupMisfit fuse(const std::vector<const StageOperator*>& stages, const std::vector<std::vector<Context>>& contexts,
                    DecodedInput* decoded = nullptr);
   // Any kernel: blocks[i] is how many blocks work on sample i; its job lies at jobs + i * stride (a multiple of 16).
@@ -60,7 +60,7 @@ class Recorder {
   void call(std::function<void(CUstream)> f);
   // The same for work that does not wait for the host's part. A thread of its own enqueues it while the CPU still works
   // on that part: nvJPEG, for one, does not return before its engines are done.
-  void call_early(std::function<void(CUstream)> f);
+  void call_ahead(std::function<void(CUstream)> f);
 
   // Memory that lives until the batch's GPU work is done.
   void* scratch(size_t bytes);                                     // of the device

@@ -1,5 +1,5 @@
-// Index files, open for looking JPEG files up in them. Their contents are not trusted: whatever they hold, what is found
-// lies within them, and is as it was written for a file of the same size, ends and beginning of the scan.
+// Index files, open for looking JPEG files up in them. Their contents are not trusted: whatever they hold, what is
+// found lies within them, and is as it was written for a file of the same size, ends and beginning of the scan.
 #pragma once
 
 #include <functional>

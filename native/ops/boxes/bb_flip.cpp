@@ -24,19 +24,19 @@ class BbFlip : public Operator, public GpuOperator {
   }
 
   void run(const Context& c) const override {
-    const device::BoxFlip flip = functor(c);
+    const device::BbFlip flip = functor(c);
     for (int64_t i = 0, n = c.in(0).shape.volume() / 4; i < n; i++) flip.element(i);
   }
 
   void record(gpu::Recorder& r) const override {
-    r.elements(PS_FUNCTOR(BoxFlip, "boxes/bb_flip.h"), [&](const Context& c, void* to) {
-      *static_cast<device::BoxFlip*>(to) = functor(c);
+    r.elements(PS_FUNCTOR(BbFlip, "boxes/bb_flip.h"), [&](const Context& c, void* to) {
+      *static_cast<device::BbFlip*>(to) = functor(c);
       return c.in(0).shape.volume() / 4;
     });
   }
 
  private:
-  device::BoxFlip functor(const Context& c) const {
+  device::BbFlip functor(const Context& c) const {
     const bool horizontal = horizontal_.get(c) != 0, vertical = vertical_.get(c) != 0;
     return {c.in(0).as<float>(), c.out(0).as<float>(), horizontal, vertical, corners_};
   }

@@ -8,7 +8,7 @@
 #include "core/convert.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/picture_layout.h"
-#include "ops/color/color_space_rows.h"
+#include "ops/color/color_space_conversion/rows.h"
 #include "rows/map_stage.h"
 
 namespace ps {
@@ -44,13 +44,13 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
     return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     stage.loop = loop_;
     return &stage;
   }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
@@ -78,7 +78,7 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
       loop(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to), pixels);
     }
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Stage stage;
   };
 

@@ -3,7 +3,7 @@
 #include "device/color/color_twist.h"
 
 #include "ops/arguments/picture_layout.h"
-#include "ops/color/color_matrix.h"
+#include "ops/color/color_twist/matrix.h"
 #include "ops/color/pixel_lanes.h"
 #include "ops/color/pixels.h"
 

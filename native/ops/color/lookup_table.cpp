@@ -11,7 +11,7 @@
 #include "core/converter.h"
 #include "cuda/memory/resident.h"
 #include "cuda/record/operator.h"
-#include "ops/color/lookup_bytes.h"
+#include "ops/color/lookup_table/bytes.h"
 #include "rows/map_stage.h"
 
 namespace ps {
@@ -54,7 +54,7 @@ class LookupTable : public RowOperator, public StageOperator {
     return s.volume() > 0 ? fits : misfit::no_pixels;
   }
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     stage.table = table_.data();
@@ -62,7 +62,7 @@ class LookupTable : public RowOperator, public StageOperator {
     stage.loop = loop(stage.in.dtype);
     return &stage;
   }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
@@ -98,7 +98,7 @@ class LookupTable : public RowOperator, public StageOperator {
       loop(table, size, from, to, pixels * size_t(out.channels));
     }
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Stage stage;
   };
 

@@ -1,5 +1,5 @@
-// What operators that change each pixel by itself have in common: on the CPU, stages of row pipelines; on the GPU, stages
-// of fused kernels.
+// What operators that change each pixel by itself have in common: on the CPU, stages of row pipelines; on the GPU,
+// stages of fused kernels.
 #pragma once
 
 #include "device/picture/pixels.h"
@@ -36,7 +36,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
   using Loop = void (*)(const Functor&, const void* from, void* to, size_t n);
 
   size_t params_size() const override { return sizeof(Functor); }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void run(const Context& c) const override {
     const Tensor &in = c.in(0), &out = c.out(0);
@@ -50,7 +50,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
   }
 
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     stage.functor = c.param<Functor>();
@@ -105,7 +105,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
       loop(functor, from, to, pixels * size_t(out.channels) / N);
     }
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Stage stage;
   };
 

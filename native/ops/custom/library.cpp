@@ -35,8 +35,8 @@ Kept& kept() {
 
 [[noreturn]] void refuse(const std::string& problem) { fail(ErrorKind::argument, problem); }
 
-// How large the structs have been at first, which is what a library must have at least. Members that come behind that are
-// optional.
+// How large the structs have been at first, which is what a library must have at least. Members that come behind that
+// are optional.
 template <class T> inline constexpr uint32_t kFirstSize = 0;
 template <> inline constexpr uint32_t kFirstSize<penstock_value> = 48;
 template <> inline constexpr uint32_t kFirstSize<penstock_argument> = 40;
@@ -179,7 +179,8 @@ Table checked(const penstock_library& given) {
     refuse("it was compiled for version " + std::to_string(given.abi) +
            " of operator.h, and this Penstock knows version " + std::to_string(PENSTOCK_OPERATOR_ABI) +
            ": compile it again");
-  if (given.size < kFirstSize<penstock_library>) refuse("its table says that it has " + std::to_string(given.size) + " bytes");
+  if (given.size < kFirstSize<penstock_library>)
+    refuse("its table says that it has " + std::to_string(given.size) + " bytes");
   if (given.num_operators < 1 || given.num_operators > 4096 || !given.operators)
     refuse("its table has " + std::to_string(given.num_operators) + " operators");
   Table table;

@@ -64,7 +64,7 @@ class Pixel : public RowOperator, public StageOperator {
   Pixel(const penstock_operator& op, const Spec& spec) : instance_(op, spec) {}
 
   size_t params_size() const override { return instance_.op.params_bytes; }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -98,7 +98,7 @@ class Pixel : public RowOperator, public StageOperator {
   }
 
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     stage.row = instance_.op.row;
@@ -144,7 +144,7 @@ class Pixel : public RowOperator, public StageOperator {
       loop(row, params, from, to, pixels * size_t(out.channels) / width, width);
     }
   };
-  struct Worker : SampleView {
+  struct ThreadState : SampleView {
     Stage stage;
   };
 

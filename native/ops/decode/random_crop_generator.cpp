@@ -23,7 +23,8 @@ class RandomCropGenerator : public Operator {
 
   void run(const Context& c) const override {
     Philox random = c.random();
-    const Window w = random_crop([&] { return random.next(); }, element_i64(c.in(0), 1), element_i64(c.in(0), 0), crop_);
+    const int64_t height = element_i64(c.in(0), 0), width = element_i64(c.in(0), 1);
+    const Window w = random_crop([&] { return random.next(); }, width, height, crop_);
     int32_t* anchor = c.out(0).as<int32_t>();
     int32_t* shape = c.out(1).as<int32_t>();
     anchor[0] = int32_t(w.y0), anchor[1] = int32_t(w.x0);

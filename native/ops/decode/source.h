@@ -37,7 +37,7 @@ class ImageSource : public SourceOperator, public PictureDecoder {
   }
 
   size_t params_size() const override { return sizeof(Params); }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     check_file(c.in(0));
@@ -79,7 +79,7 @@ class ImageSource : public SourceOperator, public PictureDecoder {
     const Params& p = c.param<Params>();
     const Window& w = p.shown;
     ShiftedRows shifted(sink, w.y0);
-    c.st<Worker>().decoder.decode(c.in(0).as<uint8_t>(), c.in(0).bytes(), p.info, options_,
+    c.st<ThreadState>().decoder.decode(c.in(0).as<uint8_t>(), c.in(0).bytes(), p.info, options_,
                                   {w.x0 + wanted.x0, w.y0 + wanted.y0, w.x0 + wanted.x1, w.y0 + wanted.y1}, shifted);
   }
 
@@ -93,7 +93,7 @@ class ImageSource : public SourceOperator, public PictureDecoder {
     Window window, shown;                       // the output's; the part of it that is made
     gpu::MixedDecoder::Share share;
   };
-  struct Worker : State {
+  struct ThreadState : State {
     ImageDecoder decoder;
   };
   static gpu::MixedDecoder::Sample sample(const Context& c) {
@@ -101,7 +101,8 @@ class ImageSource : public SourceOperator, public PictureDecoder {
     return {p.info, p.shown, p.share};
   }
   static void check_window(const Window& w, const RowFormat& whole) {
-    if (w.x0 >= 0 && w.y0 >= 0 && w.x1 <= whole.width && w.y1 <= whole.height && w.width() > 0 && w.height() > 0) return;
+    if (w.x0 >= 0 && w.y0 >= 0 && w.x1 <= whole.width && w.y1 <= whole.height && w.width() > 0 && w.height() > 0)
+      return;
     auto range = [](int64_t a, int64_t b) { return std::to_string(a) + ".." + std::to_string(b); };
     fail(ErrorKind::argument, "the window x " + range(w.x0, w.x1) + ", y " + range(w.y0, w.y1) +
          (w.width() > 0 && w.height() > 0 ? " reaches beyond" : " is empty in") + " the picture of " +
@@ -129,7 +130,7 @@ class ImageSource : public SourceOperator, public PictureDecoder {
     Tensor* outputs[] = {&picture};
     Context there = c;
     there.outputs = outputs;
-    Worker own;
+    ThreadState own;
     if (!there.state) there.state = &own;       // on a thread that has none: rare
     SourceOperator::run(there);
   }

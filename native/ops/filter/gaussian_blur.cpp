@@ -11,7 +11,7 @@
 #include "cuda/record/operator.h"
 #include "ops/arguments/axes.h"
 #include "ops/arguments/region.h"
-#include "ops/filter/gaussian_blur_rows.h"
+#include "ops/filter/gaussian_blur/rows.h"
 
 namespace ps {
 

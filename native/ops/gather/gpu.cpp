@@ -96,7 +96,7 @@ void record_gather(Recorder& r, const std::string& functor, const std::string& h
 void record_moves(Recorder& r, const std::function<const void*(const Context&, ps::Gather&)>& describe) {
   if (!r.size()) return;
   const DType t = unsigned_of(r[0].in(0).dtype);
-  record_gather(r, "Gather", "device/tensor/gather.h", t, t, Border::error,
+  record_gather(r, "Gather", "device/gather/gather.h", t, t, Border::error,
                 [&](const Context& c, ps::Gather& gather, device::GatherHead& head) { head.in = describe(c, gather); });
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cuda/record/operator.h"
-#include "device/tensor/gather.h"
+#include "device/gather/gather.h"
 #include "ops/gather/gather.h"
 
 namespace ps::gpu {

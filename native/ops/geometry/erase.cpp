@@ -13,7 +13,7 @@
 #include "ops/arguments/picture_layout.h"
 #include "ops/arguments/region.h"
 #include "ops/gather/gpu.h"
-#include "ops/geometry/erase_boxes.h"
+#include "ops/geometry/erase/boxes.h"
 
 namespace ps {
 namespace misfit {
@@ -52,12 +52,12 @@ class Erase : public RowOperator, public StageOperator {
     return std::all_of(all.begin(), all.end(), whole) ? fits : misfit::part_of_pixel;
   }
   RowStage* begin(const Context& c) const override {
-    EraseRows& stage = c.st<Worker>().stage;
+    EraseRows& stage = c.st<ThreadState>().stage;
     stage.in = stage.out = format(c.in(0));
     stage.begin(boxes_.find(c), fills(c));
     return &stage;
   }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   Misfit stage_misfit(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -105,7 +105,7 @@ class Erase : public RowOperator, public StageOperator {
   }
 
  private:
-  struct Worker : State {
+  struct ThreadState : State {
     EraseRows stage;
   };
 

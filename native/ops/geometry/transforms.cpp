@@ -5,7 +5,7 @@
 
 #include "core/operator.h"
 #include "ops/arguments/frames.h"
-#include "ops/geometry/warp/rotation_matrix.h"
+#include "ops/geometry/rotation_matrix.h"
 
 namespace ps {
 

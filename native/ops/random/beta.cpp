@@ -52,7 +52,8 @@ class RandomBeta : public RandomOperator {
     return std::log(gamma(random, shape));
   }
 
-  // For shapes of at least 1: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26, 2000).
+  // For shapes of at least 1: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26,
+  // 2000).
   static double gamma(Philox& random, double shape) {
     const double d = shape - 1.0 / 3, k = 1 / std::sqrt(9 * d);
     while (true) {

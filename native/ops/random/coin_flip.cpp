@@ -1,4 +1,5 @@
 // Ones with a given probability, zeros otherwise.
+#include "device/random/coin_flip.h"
 #include "ops/random/operator.h"
 
 namespace ps {
@@ -14,7 +15,7 @@ class RandomCoinFlip : public DrawnOperator {
   explicit RandomCoinFlip(const Spec& s) : DrawnOperator(s), probability_(s.arg<double>("probability")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
-  void record(gpu::Recorder& r) const override { record_functor(r, "CoinFlip", maker()); }
+  void record(gpu::Recorder& r) const override { record_functor(r, "CoinFlip", "device/random/coin_flip.h", maker()); }
 
  private:
   Arg<double> probability_;

@@ -1,4 +1,5 @@
 // Numbers of a normal distribution.
+#include "device/random/normal.h"
 #include "ops/random/operator.h"
 
 namespace ps {
@@ -15,7 +16,7 @@ class RandomNormal : public DrawnOperator {
       : DrawnOperator(s), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
-  void record(gpu::Recorder& r) const override { record_functor(r, "Normal", maker()); }
+  void record(gpu::Recorder& r) const override { record_functor(r, "Normal", "device/random/normal.h", maker()); }
 
  private:
   Arg<double> mean_, stddev_;

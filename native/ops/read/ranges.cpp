@@ -249,7 +249,8 @@ class ReadRanges : public Operator {
     const int64_t length = lengths_ ? lengths_.as<int64_t>()[range] : -1;
     if (left < 0 || length > left) {
       const std::string from = "byte " + std::to_string(begin);
-      const std::string bytes = length < 0 ? "what follows " + from : std::to_string(length) + " bytes from " + from + " on";
+      const std::string bytes =
+          length < 0 ? "what follows " + from : std::to_string(length) + " bytes from " + from + " on";
       fail(ErrorKind::read, std::string("the file ") + file.name() + " has " + std::to_string(file.bytes()) +
            " bytes, but its index says that a sample has " + bytes);
     }

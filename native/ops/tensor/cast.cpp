@@ -13,7 +13,7 @@ class Cast : public RowOperator, public StageOperator {
 
   bool reads_elements(int input) const override { return input == 0; }
 
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     Tensor& out = c.out(0);
@@ -35,7 +35,7 @@ class Cast : public RowOperator, public StageOperator {
   }
 
   RowStage* begin(const Context& c) const override {
-    Stage& stage = c.st<Worker>().stage;
+    Stage& stage = c.st<ThreadState>().stage;
     stage.in = format(c.in(0));
     stage.out = format(c.out(0));
     stage.convert = converter(stage.in.dtype, stage.out.dtype);
@@ -63,7 +63,7 @@ class Cast : public RowOperator, public StageOperator {
     }
     void map(const void* from, void* to, size_t pixels) override { convert(from, to, pixels * size_t(out.channels)); }
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Stage stage;
   };
 

@@ -21,8 +21,8 @@ class Cat : public Join {
       if (fits(c.in(i).shape, out.shape, axis)) {
         out.shape[int(axis)] += c.in(i).shape[int(axis)];
       } else if (c.in(i).shape.volume() != 0) {            // no elements: nothing to join
-        fail(ErrorKind::argument, described(c, i) + ", but " + described(c, model) + "; expected the same extents but on " +
-                                      axis_name(out.layout, int(axis)));
+        fail(ErrorKind::argument, described(c, i) + ", but " + described(c, model) +
+                                      "; expected the same extents but on " + axis_name(out.layout, int(axis)));
       }
     }
     return axis;

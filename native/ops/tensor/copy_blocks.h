@@ -107,7 +107,8 @@ inline void record_copies(Recorder& r, const std::vector<BlockCopy>& copies) {
   std::vector<int> blocks(copies.size());
   for (size_t i = 0; i < copies.size(); i++) {
     const BlockCopy& c = copies[i];
-    Job job{c.bytes() / unit, {c.from, c.to, device::Divisor(uint64_t(std::max(c.block / unit, int64_t(1)))), c.pitch / unit}};
+    const device::Divisor block(uint64_t(std::max(c.block / unit, int64_t(1))));
+    Job job{c.bytes() / unit, {c.from, c.to, block, c.pitch / unit}};
     std::memcpy(jobs.data() + stride * i, &job, sizeof job);
     blocks[i] = int((job.count + per_block - 1) / per_block);
   }

@@ -6,8 +6,8 @@
 #include "ops/arguments/picture_window.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
-#include "ops/geometry/crop/stage.h"
-#include "ops/geometry/flip/move_blocks.h"
+#include "rows/window_stage.h"
+#include "ops/gather/move_blocks.h"
 
 namespace ps {
 namespace misfit {
@@ -86,7 +86,7 @@ class Subscript : public RowOperator, public StageOperator {
 
   RowStage* begin(const Context& c) const override {
     const Mapping& m = c.param<Mapping>();
-    CropStage& stage = c.st<Worker>().stage;
+    WindowStage& stage = c.st<ThreadState>().stage;
     stage.begin(format(c.in(0)), format(c.out(0)), m.parts[1].first, m.parts[0].first, nullptr);
     return &stage;
   }
@@ -106,7 +106,7 @@ class Subscript : public RowOperator, public StageOperator {
   void record_alone(gpu::Recorder& r) const override { gpu::record_moves(r, add_axes); }
 
   size_t params_size() const override { return sizeof(Mapping); }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
  private:
   struct Value {
@@ -125,8 +125,8 @@ class Subscript : public RowOperator, public StageOperator {
     Part parts[kMaxDims];
   };
 
-  struct Worker : State {
-    CropStage stage;
+  struct ThreadState : State {
+    WindowStage stage;
   };
 
   // The same as a region of the input, if it takes neighbours only and each axis stays an axis.

@@ -8,7 +8,9 @@ class ToCpu : public Transfer {
   using Transfer::Transfer;
 
  protected:
-  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override { r.copy_to_host(to, from, bytes); }
+  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override {
+    r.copy_to_host(to, from, bytes);
+  }
 };
 
 PS_OPERATOR("to_cpu", ToCpu)

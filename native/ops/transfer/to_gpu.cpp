@@ -8,7 +8,9 @@ class ToGpu : public Transfer {
   using Transfer::Transfer;
 
  protected:
-  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override { r.copy_to_device(to, from, bytes); }
+  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override {
+    r.copy_to_device(to, from, bytes);
+  }
 };
 
 PS_OPERATOR("to_gpu", ToGpu)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.color.pixel_args import HueArgs, ImageTypeArgs, SaturationArgs
+from penstock.augment.color.pixels import HueArgs, ImageTypeArgs, SaturationArgs
 from penstock.op import arg, op
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.color.pixel_args import ContrastArgs
+from penstock.augment.color.pixels import ContrastArgs
 from penstock.op import op
 
 

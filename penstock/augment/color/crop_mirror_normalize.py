@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.arguments.border import OutOfBoundsArgs
+from penstock.arguments.crop_window import CropWindowArgs
+from penstock.arguments.dtype import OutputTypeArgs
 from penstock.op import arg, op
-from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
 @op("crop_mirror_normalize", contract="store", devices=["cpu", "gpu"])

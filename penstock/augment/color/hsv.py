@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock import types
-from penstock.augment.color.pixel_args import PIXEL_TYPES, HueArgs, SaturationArgs
+from penstock.augment.color.pixels import PIXEL_TYPES, HueArgs, SaturationArgs
 from penstock.op import arg, op
 
 

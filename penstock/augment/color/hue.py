@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.color.pixel_args import HueArgs, ImageTypeArgs
+from penstock.augment.color.pixels import HueArgs, ImageTypeArgs
 from penstock.op import op
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock import types
+from penstock.arguments.dtype import OldDtypeArgs
 from penstock.op import arg, op
-from penstock.windows import OldDtypeArgs
 
 _LARGEST_KEY = 65535
 

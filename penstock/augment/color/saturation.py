@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.color.pixel_args import ImageTypeArgs, SaturationArgs
+from penstock.augment.color.pixels import ImageTypeArgs, SaturationArgs
 from penstock.op import op
 
 

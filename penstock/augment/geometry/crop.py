@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.arguments.border import OutOfBoundsArgs
+from penstock.arguments.crop_window import CropWindowArgs
+from penstock.arguments.dtype import OutputTypeArgs
 from penstock.op import op
-from penstock.windows import CropWindowArgs, OutOfBoundsArgs, OutputTypeArgs
 
 
 @op("crop", contract="sampler", devices=["cpu", "gpu"])

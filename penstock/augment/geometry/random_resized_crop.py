@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.resize_args import ResampleArgs
-from penstock.decode.random_crop import RandomCropOptions
+from penstock.arguments.random_crop import RandomCropArgs
+from penstock.augment.geometry.resample import ResampleArgs
 from penstock.op import REQUIRED, arg, op
 
 
 @op("random_resized_crop", kernel="random_resized_crop", contract="sampler", devices=["cpu", "gpu"])
-class RandomResizedCrop(RandomCropOptions, ResampleArgs):
+class RandomResizedCrop(RandomCropArgs, ResampleArgs):
     """Cuts a random window out of each picture and resizes it: the crop of Inception-style training.
 
     An area and an aspect ratio (width / height) are drawn until a window of that shape fits into the picture, or

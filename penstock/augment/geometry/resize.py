@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.resize_args import ResizeArgs
+from penstock.augment.geometry.resample import ResizeArgs
 from penstock.op import arg, op
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.warp_args import WarpArgs
+from penstock.augment.geometry.warp import WarpArgs
 from penstock.op import REQUIRED, arg, op
 
 

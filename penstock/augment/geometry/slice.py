@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.arguments.border import OutOfBoundsArgs
+from penstock.arguments.dtype import OutputTypeArgs
+from penstock.arguments.slice_window import SliceWindowArgs
 from penstock.op import op
-from penstock.windows import OutOfBoundsArgs, OutputTypeArgs, SliceWindowArgs
 
 
 @op("slice", contract="sampler", devices=["cpu", "gpu"], inputs=(1, 3))

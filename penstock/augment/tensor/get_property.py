@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.graph.metadata import PropertyArguments
+from penstock.graph.metadata import PropertyArgs
 from penstock.op import op
 
 
 @op("get_property", devices=["cpu", "gpu"])
-class GetProperty(PropertyArguments):
+class GetProperty(PropertyArgs):
     """A property of each sample, as text. ``node.property(key)`` and ``node.source_info()`` say the same.
 
     Input: a tensor of any type, on the CPU or the GPU, wherever this operator runs; its elements are not looked at.

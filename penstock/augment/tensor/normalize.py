@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.augment.tensor.reductions import ReducedAxes
+from penstock.augment.tensor.reductions import ReducedAxesArgs
 from penstock.op import arg, op
 
 
 @op("normalize", devices=["cpu", "gpu"])
-class Normalize(ReducedAxes):
+class Normalize(ReducedAxesArgs):
     """Subtracts the mean and divides by the standard deviation, which are given or computed from the input.
 
     The output is ``(x - mean) / stddev * scale + shift``. What is not given is computed over ``axes`` or

@@ -20,7 +20,7 @@ class Reduction(enum.IntEnum):
     STD_DEV = 7
 
 
-class ReducedAxes(Op):
+class ReducedAxesArgs(Op):
     """Which axes are gone over."""
 
     axes = arg(
@@ -36,7 +36,7 @@ class ReducedAxes(Op):
             raise self.wrong("axis_names", "axes are given too; expected one of the two")
 
 
-class Reductions(ReducedAxes):
+class Reductions(ReducedAxesArgs):
     """What all reductions share."""
 
     keep_dims = arg(False, "Keep reduced axes, with extent 1.")
@@ -58,7 +58,7 @@ class Deviation(Reductions):
     ddof = arg(0, "What is subtracted from the number of elements before the sum is divided by it.")
 
 
-@op("reductions.sum", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.sum", kernel="reductions", devices=["cpu", "gpu"])
 class Sum(TypedReduction):
     """Adds up elements.
 
@@ -80,7 +80,7 @@ class Sum(TypedReduction):
     reduction = fixed(Reduction.SUM)
 
 
-@op("reductions.mean", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.mean", kernel="reductions", devices=["cpu", "gpu"])
 class Mean(TypedReduction):
     """Takes the mean of elements.
 
@@ -102,7 +102,7 @@ class Mean(TypedReduction):
     reduction = fixed(Reduction.MEAN)
 
 
-@op("reductions.mean_square", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.mean_square", kernel="reductions", devices=["cpu", "gpu"])
 class MeanSquare(TypedReduction):
     """Takes the mean of elements' squares.
 
@@ -123,7 +123,7 @@ class MeanSquare(TypedReduction):
     reduction = fixed(Reduction.MEAN_SQUARE)
 
 
-@op("reductions.rms", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.rms", kernel="reductions", devices=["cpu", "gpu"])
 class Rms(TypedReduction):
     """Takes the root of the mean of elements' squares.
 
@@ -144,7 +144,7 @@ class Rms(TypedReduction):
     reduction = fixed(Reduction.RMS)
 
 
-@op("reductions.min", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.min", kernel="reductions", devices=["cpu", "gpu"])
 class Min(Reductions):
     """Finds the smallest element.
 
@@ -166,7 +166,7 @@ class Min(Reductions):
     reduction = fixed(Reduction.MIN)
 
 
-@op("reductions.max", kernel="reduce", devices=["cpu", "gpu"])
+@op("reductions.max", kernel="reductions", devices=["cpu", "gpu"])
 class Max(Reductions):
     """Finds the largest element.
 
@@ -188,7 +188,7 @@ class Max(Reductions):
     reduction = fixed(Reduction.MAX)
 
 
-@op("reductions.variance", kernel="reduce", devices=["cpu", "gpu"], inputs=2)
+@op("reductions.variance", kernel="reductions", devices=["cpu", "gpu"], inputs=2)
 class Variance(Deviation):
     """Takes the mean of elements' squared distances from a mean.
 
@@ -215,7 +215,7 @@ class Variance(Deviation):
     reduction = fixed(Reduction.VARIANCE)
 
 
-@op("reductions.std_dev", kernel="reduce", devices=["cpu", "gpu"], inputs=2)
+@op("reductions.std_dev", kernel="reductions", devices=["cpu", "gpu"], inputs=2)
 class StdDev(Deviation):
     """Takes the root of what ``fn.reductions.variance`` does: the standard deviation.
 

@@ -1,12 +1,11 @@
-"""``fn.reshape`` and ``fn.reinterpret``: the same memory under another shape, layout or type."""
+"""``fn.reshape``: the same elements under another shape or layout."""
 
 from __future__ import annotations
 
 from penstock.op import Op, arg, fixed, op
-from penstock.types.convert import NUMBERS
 
 
-class ShapeArguments(Op):
+class ReshapeArgs(Op):
     """What says which shape it is to be."""
 
     alias = True
@@ -42,7 +41,7 @@ class ShapeArguments(Op):
 
 
 @op("reshape", devices=["cpu", "gpu"], inputs=(1, 2))
-class Reshape(ShapeArguments):
+class Reshape(ReshapeArgs):
     """Gives the elements another shape, another layout, or both. Nothing is copied.
 
     Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
@@ -60,25 +59,3 @@ class Reshape(ShapeArguments):
         >>> shaped.at(0).shape, shaped.layout()
         ((2, 4, 3), 'HWC')
     """
-
-
-@op("reinterpret", kernel="reshape", devices=["cpu", "gpu"], inputs=(1, 2))
-class Reinterpret(ShapeArguments):
-    """Takes the input's bytes for elements of another type. Nothing is copied or converted.
-
-    Inputs: a tensor of any type; optionally the output's shape, as ``shape`` has it, in one axis of
-    integers on the CPU.
-    Output: the same bytes as ``dtype``. Without a shape, the innermost axis becomes longer or shorter.
-
-    Errors: ArgumentError for a ``dtype`` that is no type of numbers; OperatorError for arguments that do not go
-    together, if the new shape does not hold exactly the input's bytes, or the layout does not fit it.
-
-    Example:
-        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
-        ... def pipeline():
-        ...     return fn.reinterpret(np.uint8([1, 0, 2, 1]), dtype=types.UINT16)
-        >>> pipeline().run()[0].at(0).tolist()
-        [1, 258]
-    """
-
-    dtype = arg(None, "Type of the output's elements. Default: the input's.", kind="dtype", choices=NUMBERS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.graph.metadata import ShapeArguments
+from penstock.graph.metadata import ShapeArgs
 from penstock.op import arg, op
 
 
 @op("shapes", devices=["cpu", "gpu"], deprecated="use node.shape()")
-class Shapes(ShapeArguments):
+class Shapes(ShapeArgs):
     """The shape of each sample. ``node.shape()`` is the newer way to say it.
 
     Input: a tensor of any type, on the CPU or the GPU, wherever this operator runs; its elements are not looked at, so

@@ -28,8 +28,9 @@ template <class To, class From> PS_FN To rescale(From v) {
   if constexpr (is_same<To, From>) return v;
   else if constexpr (is_real<To>) return To(v) * To(1 / full_scale<From>());
   // 32-bit integers come from a float: more digits than the file's 8 or 16 bits would be made up anyway.
-  else if constexpr (sizeof(To) == 4) return nearest<To>(double(float(within_scale(v)) * float(1 / full_scale<From>())) *
-                                                         (is_signed<To> ? 0x1p31 : 0x1p32));
+  else if constexpr (sizeof(To) == 4)
+    return nearest<To>(double(float(within_scale(v)) * float(1 / full_scale<From>())) *
+                       (is_signed<To> ? 0x1p31 : 0x1p32));
   else return nearest<To>(double(within_scale(v)) * (full_scale<To>() / full_scale<From>()));
 }
 

@@ -7,7 +7,7 @@ namespace ps::device {
 
 // Four numbers a box, as shares of the picture's width and height: left, top, and either right and bottom or width and
 // height.
-struct BoxFlip {
+struct BbFlip {
   const float* in;
   float* out;
   int32_t horizontal, vertical, corners;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/picture/picture.h"
-#include "device/tensor/gather.h"
+#include "device/gather/gather.h"
 
 namespace ps::device {
 

@@ -6,7 +6,7 @@
 
 namespace ps::device {
 
-// One axis, element by element, with the sums of ops/filter/gaussian_blur_rows.h.
+// One axis, element by element, with the sums of ops/filter/gaussian_blur/rows.h.
 struct BlurFields {
   const void* in;
   void* out;

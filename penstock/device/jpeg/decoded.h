@@ -3,7 +3,7 @@
 // written. Pictures of other decoders are read where they are.
 #pragma once
 
-#include "device/geometry/resize/rows.h"
+#include "device/picture/blend_rows.h"
 #include "device/jpeg/colors.h"
 #include "device/jpeg/decoded_view.h"
 #include "device/picture/tiles.h"

@@ -1,7 +1,7 @@
 // Elements normalized by a mean and a standard deviation, of which there is one for each index on some of the axes.
 #pragma once
 
-#include "device/tensor/reduce.h"
+#include "device/tensor/reductions.h"
 
 namespace ps::device {
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, types
+from penstock.arguments.border import OUT_OF_BOUNDS
 from penstock.errors import ArgumentError, OperatorError
 from penstock.graph.constants import constant
-from penstock.windows import OUT_OF_BOUNDS
 from tests.augment.cut_reference import cut, round_away, truncated
 from tests.cases import Array, case, per_sample, pictures, random_array, samples
 

@@ -1,4 +1,4 @@
-"""fn.squeeze and fn.expand_dims, against NumPy."""
+"""fn.squeeze, against NumPy."""
 
 from __future__ import annotations
 
@@ -19,15 +19,7 @@ def squeezed(x: Array, axes: Any = None, axis_names: str = "") -> Array:
 
 LAYOUT = "FHWC"
 THIN = Samples(tuple(random_array((1, h, 1, 1)) for h in (3, 4, 5)), LAYOUT)
-PLANES = Samples(tuple(random_array((h, 2 * h)) for h in (3, 4, 5)), "HW")
-BARE = Samples(PLANES.arrays)
 HOLLOW = Samples(tuple(np.zeros((h, 0, h), np.int16) for h in (1, 4, 5)), "HWC")
-NUMBERS = per_sample([1.5, 2.5])
-
-
-def expanded(x: Array, axes: list[int], new_axis_names: str = "") -> Array:
-    return np.expand_dims(x, tuple(axes))
-
 
 CASES = [
     case("squeeze", THIN, reference=squeezed, axes=[0]),
@@ -44,12 +36,6 @@ CASES = [
     case("squeeze", HOLLOW, reference=lambda x, axes: x[..., 0], axes=[2]),
     case("squeeze", HOLLOW, reference=lambda x, axes: x[0, :, 0], axes=[0, 2]),
     case("squeeze", THIN, reference=squeezed, axes=[]),
-    case("expand_dims", PLANES, reference=expanded, axes=[]),
-    case("expand_dims", PLANES, reference=expanded, axes=[0]),
-    case("expand_dims", PLANES, reference=expanded, axes=[0, 3], new_axis_names="FC"),
-    case("expand_dims", PLANES, reference=expanded, axes=[3, 0], new_axis_names="CF"),
-    case("expand_dims", BARE, reference=expanded, axes=[1, 2]),
-    case("expand_dims", NUMBERS, reference=expanded, axes=[0], new_axis_names="X"),
 ]
 
 
@@ -85,15 +71,3 @@ def test_squeeze_takes_one_way_to_say_which() -> None:
     for arguments in ({}, {"axes": [0], "axis_names": "F"}):
         with pytest.raises(ArgumentError, match=r"squeeze: .*just one of axes and axis_names"):
             fn.squeeze(THIN.arrays[0], **arguments)
-
-
-def test_expand_dims_checks_its_arguments() -> None:
-    for arguments in ({"axes": [-1]}, {"axes": [0, 0]}, {"axes": [0], "new_axis_names": "FC"}):
-        with pytest.raises(ArgumentError, match="expand_dims: "):
-            fn.expand_dims(PLANES.arrays[0], **arguments)
-    with pytest.raises(OperatorError, match="beyond the output's last axis 2"):
-        run(lambda x: fn.expand_dims(x, axes=[3]), PLANES)
-    with pytest.raises(OperatorError, match="no layout"):
-        run(lambda x: fn.expand_dims(x, axes=[0], new_axis_names="F"), BARE)
-    with pytest.raises(OperatorError, match="at most 12"):
-        run(lambda x: fn.expand_dims(x, axes=list(range(11))), PLANES)

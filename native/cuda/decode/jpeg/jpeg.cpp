@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "cuda/decode/jpeg/plan.h"
+#include "cuda/decode/jpeg/work.h"
 #include "cuda/driver/kernel.h"
 #include "cuda/record/layout.h"
 #include "cuda/record/recorder.h"
@@ -68,14 +68,14 @@ std::string convert_source(DType to) {
 // Pictures that are decoded together: all kernels run once for all of them.
 class Group {
  public:
-  Group(Recorder& r, const DecodeOptions& options) : r_(r), options_(options) { plans_.clear(); }
+  Group(Recorder& r, const DecodeOptions& options) : r_(r), options_(options) { work_.clear(); }
 
   // `file`, `index`: where they are on the GPU.
   void add(const CudaJpeg::Item& item, const uint8_t* file, const uint32_t* index) {
-    plans_.push_back(plan_jpeg(item, options_, pool_));
-    plans_.back().picture.file = file;
-    plans_.back().picture.index = index;
-    bytes_ += plans_.back().bytes();
+    work_.push_back(jpeg_work(item, options_, pool_));
+    work_.back().picture.file = file;
+    work_.back().picture.index = index;
+    bytes_ += work_.back().bytes();
   }
   int64_t bytes() const { return bytes_; }
 
@@ -84,52 +84,52 @@ class Group {
     const device::JpegTable* tables = make_tables();
     divide();
     give_memory(status);
-    for (size_t i = 0; i < plans_.size(); i++)
-      for (int k = 0; k < plans_[i].table_count; k++) pictures_[i].table[k] = tables + plans_[i].tables[k];
-    const size_t bytes = plans_.size() * sizeof(JpegPicture);
+    for (size_t i = 0; i < work_.size(); i++)
+      for (int k = 0; k < work_[i].table_count; k++) pictures_[i].table[k] = tables + work_[i].tables[k];
+    const size_t bytes = work_.size() * sizeof(JpegPicture);
     there_ = there ? there : static_cast<JpegPicture*>(r_.scratch(bytes));
     r_.copy_to_device(there_, pictures_, bytes);
-    const auto pieces = [](const JpegPlan& p) { return int(p.picture.pieces); };
+    const auto pieces = [](const JpegWork& p) { return int(p.picture.pieces); };
     constexpr int scan_threads = device::kJpegScanThreads;
     launch(kCount, pieces, sizeof(device::JpegUnstuffMemory));
     launch(kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
-    launch(kSynchronize, [](const JpegPlan& p) { return p.group_blocks(); },
+    launch(kSynchronize, [](const JpegWork& p) { return p.group_blocks(); },
            int(sizeof(device::JpegSynchronizeMemory)) + stretch(device::synchronize_bits), scan_threads);
-    launch(kJoin, [](const JpegPlan& p) { return p.boundary_blocks(); },
+    launch(kJoin, [](const JpegWork& p) { return p.boundary_blocks(); },
            int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
-    launch(kResolve, [](const JpegPlan& p) { return p.resolve_blocks(); }, sizeof(device::JpegResolveMemory));
-    launch(kSeed, [](const JpegPlan& p) { return p.seed_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
-    launch(kCoefficients, [](const JpegPlan& p) { return p.subsequence_blocks(); },
+    launch(kResolve, [](const JpegWork& p) { return p.resolve_blocks(); }, sizeof(device::JpegResolveMemory));
+    launch(kSeed, [](const JpegWork& p) { return p.seed_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
+    launch(kCoefficients, [](const JpegWork& p) { return p.subsequence_blocks(); },
            int(sizeof(device::JpegCoefficientMemory)) + stretch(device::coefficient_bits),
            device::kJpegCoefficientThreads);
     constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
-    launch(kDc, [](const JpegPlan& p) { return p.sum_blocks(); }, sums);
+    launch(kDc, [](const JpegWork& p) { return p.sum_blocks(); }, sums);
   }
 
   void make_pixels() {
-    launch(kTransform, [](const JpegPlan& p) { return p.transform_blocks(); }, sizeof(device::JpegTransformMemory),
+    launch(kTransform, [](const JpegWork& p) { return p.transform_blocks(); }, sizeof(device::JpegTransformMemory),
            device::kJpegTransformThreads);
-    launch(kDirect, [](const JpegPlan& p) { return p.direct_blocks(); }, sizeof(device::JpegDirectMemory),
+    launch(kDirect, [](const JpegWork& p) { return p.direct_blocks(); }, sizeof(device::JpegDirectMemory),
            device::kJpegTransformThreads);
-    launch(kPixels, [](const JpegPlan& p) { return p.pixel_blocks(); }, sizeof(device::JpegPixelsMemory));
+    launch(kPixels, [](const JpegWork& p) { return p.pixel_blocks(); }, sizeof(device::JpegPixelsMemory));
     if (options_.dtype == DType::u8) return;
     launch(convert_source(options_.dtype),
-           [](const JpegPlan& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
+           [](const JpegWork& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
   }
 
  private:
   // Bytes of shared memory for the longest stretch of a scan.
   int stretch(uint32_t (*bits_of)(const JpegPicture&)) const {
     uint32_t words = 0;
-    for (const JpegPlan& p : plans_) words = std::max(words, device::jpeg_stretch(bits_of(p.picture)));
+    for (const JpegWork& p : work_) words = std::max(words, device::jpeg_stretch(bits_of(p.picture)));
     return int(words * 4);
   }
 
   template <class Blocks> void launch(const std::string& kernel, Blocks blocks_of, int shared,
                                        int threads = device::kJpegThreads) {
     std::vector<int> blocks;
-    blocks.reserve(plans_.size());
-    for (const JpegPlan& p : plans_) blocks.push_back(blocks_of(p));
+    blocks.reserve(work_.size());
+    for (const JpegWork& p : work_) blocks.push_back(blocks_of(p));
     launch_job(kernel, blocks, device::JpegJob{there_, 0}, threads, shared);
   }
 
@@ -155,12 +155,12 @@ class Group {
   void divide() {
     constexpr int64_t threads = 131072, step = 256;
     int64_t bits = 0;
-    for (const JpegPlan& p : plans_)
+    for (const JpegWork& p : work_)
       if (!p.has_index()) bits += p.scan_bits();
     const int64_t each = (bits / threads + step - 1) / step * step;
     const auto subsequence_bits = uint32_t(std::clamp(each, int64_t(768), int64_t(device::kJpegSubsequenceBits)));
     const uint32_t group = r_.device().max_shared() >= 200 * 1024 ? 2 : 1;
-    for (JpegPlan& p : plans_) {
+    for (JpegWork& p : work_) {
       if (p.has_index()) continue;
       const int blocks = p.picture.blocks_in_mcu;
       p.divide(subsequence_bits, group, blocks == 1 ? 256 : blocks <= 3 ? 768 : 2048);
@@ -169,33 +169,33 @@ class Group {
 
   void give_memory(JpegStatus* status) {
     MemoryLayout layout;
-    layout.expect(plans_.size() * 20);
-    pictures_ = static_cast<JpegPicture*>(r_.pinned(plans_.size() * sizeof(JpegPicture)));
-    for (size_t i = 0; i < plans_.size(); i++) {
-      const JpegPlan& plan = plans_[i];
-      JpegPicture& p = *new (pictures_ + i) JpegPicture(plan.picture);
+    layout.expect(work_.size() * 20);
+    pictures_ = static_cast<JpegPicture*>(r_.pinned(work_.size() * sizeof(JpegPicture)));
+    for (size_t i = 0; i < work_.size(); i++) {
+      const JpegWork& work = work_[i];
+      JpegPicture& p = *new (pictures_ + i) JpegPicture(work.picture);
       p.status = status + i;
-      layout.add(p.sparse, plan.sparse_vectors());
+      layout.add(p.sparse, work.sparse_vectors());
       layout.add(p.sparse_length, p.subsequences);
-      layout.add(p.spans, plan.spans());
-      layout.add(p.data, plan.data);
-      if (plan.pixels) layout.add(p.out, plan.pixels);
+      layout.add(p.spans, work.spans());
+      layout.add(p.data, work.data);
+      if (work.pixels) layout.add(p.out, work.pixels);
       layout.add(p.piece, p.pieces);
       layout.add(p.segment, int64_t(p.segments) + 1);
       layout.add(p.exit, p.subsequences);
       layout.add(p.sum, p.subsequences);
-      if (!plan.has_index()) {
+      if (!work.has_index()) {
         layout.add(p.entry, p.subsequences);
         layout.add(p.overflow, p.subsequences);
         layout.add(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
       }
       MemoryLayout planes;
       for (int k = 0; k < p.components; k++) {
-        layout.add(p.component[k].differences, plan.dc[k] / 2);
-        layout.add(p.component[k].dc, plan.dc[k] / 2);
-        (plan.planes ? planes : layout).add(p.component[k].plane, plan.plane[k]);
+        layout.add(p.component[k].differences, work.dc[k] / 2);
+        layout.add(p.component[k].dc, work.dc[k] / 2);
+        (work.planes ? planes : layout).add(p.component[k].plane, work.plane[k]);
       }
-      planes.put(plan.planes);
+      planes.put(work.planes);
     }
     layout.put(r_.scratch(size_t(layout.bytes())));
   }
@@ -204,7 +204,7 @@ class Group {
   const DecodeOptions& options_;
   JpegTablePool pool_;
   // Kept from group to group, as only one is planned at a time: new memory would cost page faults for each.
-  static inline thread_local std::vector<JpegPlan> plans_;
+  static inline thread_local std::vector<JpegWork> work_;
   int64_t bytes_ = 0;
   JpegPicture* pictures_ = nullptr;          // in pinned memory
   JpegPicture* there_ = nullptr;             // the same on the GPU

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/convert.h"
-#include "ops/geometry/flip/row.h"
+#include "rows/reverse.h"
 #include "rows/lanes.h"
 
 namespace ps {

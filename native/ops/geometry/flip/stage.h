@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/rows.h"
-#include "ops/geometry/flip/row.h"
+#include "rows/reverse.h"
 
 namespace ps {
 

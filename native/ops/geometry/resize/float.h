@@ -8,11 +8,8 @@
 #include <limits>
 #include <type_traits>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "ops/geometry/resize/taps.h"
+#include "rows/eight.h"
 
 namespace ps {
 
@@ -28,19 +25,6 @@ template <class T> inline T to_element(float v) {
   constexpr float kRound = 0x1.8p23f;   // where a float's last bit is one
   return T(int32_t((v + kRound) - kRound));
 }
-
-#if defined(__AVX2__)
-inline __m256 eight(const float* p) { return _mm256_loadu_ps(p); }
-inline __m256 eight(const uint8_t* p) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
-}
-inline __m256 eight(const uint16_t* p) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
-}
-inline __m256 eight(const int16_t* p) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
-}
-#endif
 
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// The fields of the GPU's resampling (device/geometry/resize/resize.h): the constants of ops/geometry/resize/taps.h for
+// The fields of the GPU's resampling (device/geometry/resize.h): the constants of ops/geometry/resize/taps.h for
 // an axis. And the passes that resample volumes, which no stage of pictures can.
 #pragma once
 

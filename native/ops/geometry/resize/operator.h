@@ -32,7 +32,8 @@ inline SpaceAxes space_axes(const Tensor& t) {
                                 " and the shape " + to_string(t.shape));
   const int d = s.layout.find('D');
   if (d >= 0 && d != h - 1)
-    fail(ErrorKind::layout, "expected depth right before height, got the layout '" + std::string(s.layout.view()) + "'");
+    fail(ErrorKind::layout,
+         "expected depth right before height, got the layout '" + std::string(s.layout.view()) + "'");
   s.first = d >= 0 ? d : h;
   s.count = d >= 0 ? 3 : 2;
   return s;
@@ -45,7 +46,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
         minifying_(filter(s, "min_filter")), magnifying_(filter(s, "mag_filter")) {}
 
   size_t params_size() const override { return sizeof(Params); }
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -78,7 +79,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
 
   RowStage* begin(const Context& c) const override {
     const Params& p = c.param<Params>();
-    ResizeStage& stage = c.st<Worker>().resampler.stage;
+    ResizeStage& stage = c.st<ThreadState>().resampler.stage;
     stage.begin({p.axes[1], p.axes[0]}, format(c.in(0)), c.out(0).dtype);
     if (c.num_outputs > 1 && c.out(1).data) finish(c);
     return &stage;
@@ -92,7 +93,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
     int64_t outer = 1, channels = 1;
     for (int i = 0; i < p.space.first; i++) outer *= in.shape[i];
     for (int i = p.space.first + p.space.count; i < in.shape.ndim; i++) channels *= in.shape[i];
-    Resampler& resampler = c.st<Worker>().resampler;
+    Resampler& resampler = c.st<ThreadState>().resampler;
     for (int64_t i = 0; i < outer; i++) {
       const uint8_t* from = in.as<uint8_t>() + in.bytes() / size_t(outer) * size_t(i);
       uint8_t* to = out.as<uint8_t>() + out.bytes() / size_t(outer) * size_t(i);
@@ -108,7 +109,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
   Functor stage(const Context& c) const override {
     const std::string types = "Resample<" + gpu::cpp_type(c.in(0).dtype) + ", " + gpu::cpp_type(c.out(0).dtype) + ">";
     using Stage = device::Resample<uint8_t, uint8_t>;
-    return {"ps::device::" + types, "device/geometry/resize/resize.h", sizeof(Stage), alignof(Stage),
+    return {"ps::device::" + types, "device/geometry/resize.h", sizeof(Stage), alignof(Stage),
             "ps::device::Tiled" + types};
   }
 
@@ -189,7 +190,7 @@ class ResampleOperator : public RowOperator, public StageOperator {
     ResampleAxis axes[3];
     device::ResampleFields fields;     // of pictures
   };
-  struct Worker : State {
+  struct ThreadState : State {
     Resampler resampler;
   };
 

@@ -45,7 +45,7 @@ class WarpOperator : public RowOperator, public StageOperator {
     warp_.fill = warp_.clamp ? 0 : s.number("fill_value");
   }
 
-  std::unique_ptr<State> make_state() const override { return std::make_unique<Worker>(); }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -71,7 +71,7 @@ class WarpOperator : public RowOperator, public StageOperator {
   }
 
   RowStage* begin(const Context& c) const override {
-    WarpStage& stage = c.st<Worker>().stage;
+    WarpStage& stage = c.st<ThreadState>().stage;
     stage.begin(warp_, matrix<2>(c, WarpSpace(c.in(0)), 0), format(c.in(0)), format(c.out(0)));
     return &stage;
   }
@@ -79,8 +79,8 @@ class WarpOperator : public RowOperator, public StageOperator {
   void run(const Context& c) const override {
     const WarpSpace space(c.in(0));
     if (c.out(0).shape.volume() == 0) return;
-    if (space.count == 2) run_frames(c, space, c.st<Worker>().pictures);
-    else run_frames(c, space, c.st<Worker>().volumes);
+    if (space.count == 2) run_frames(c, space, c.st<ThreadState>().pictures);
+    else run_frames(c, space, c.st<ThreadState>().volumes);
   }
 
   Misfit stage_misfit(const Context& c) const override {
@@ -116,7 +116,7 @@ class WarpOperator : public RowOperator, public StageOperator {
  private:
   static constexpr int64_t kLongest = 1 << 28;     // floats and integers count pixels
 
-  struct Worker : State {
+  struct ThreadState : State {
     WarpStage stage;
     Warper<2> pictures;
     Warper<3> volumes;

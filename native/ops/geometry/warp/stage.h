@@ -37,8 +37,8 @@ template <class F> decltype(auto) visit_warp(DType in, DType out, F&& f) {
   }
 }
 
-// The fill as an element of the type that pixels have on the way: the output's, or the input's where they are blended. It
-// is rounded to the output's before, as DALI has it.
+// The fill as an element of the type that pixels have on the way: the output's, or the input's where they are blended.
+// It is rounded to the output's before, as DALI has it.
 inline void write_fill(const WarpParams& p, DType from, DType to, void* element) {
   double rounded;
   converter(DType::f64, to)(&p.fill, &rounded, 1);

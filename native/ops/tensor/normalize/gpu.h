@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/tensor/normalize.h"
-#include "ops/tensor/reduce/gpu.h"
+#include "ops/tensor/reductions/gpu.h"
 
 namespace ps::gpu {
 

@@ -6,7 +6,7 @@
 #include "core/convert.h"
 #include "core/converter.h"
 #include "device/tensor/normalize.h"
-#include "ops/tensor/reduce/rows.h"
+#include "ops/tensor/reductions/rows.h"
 
 namespace ps::detail {
 

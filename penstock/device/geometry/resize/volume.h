@@ -1,7 +1,7 @@
 // Resampling along one axis of anything, element by element: volumes take three of these.
 #pragma once
 
-#include "device/geometry/resize/resize.h"
+#include "device/geometry/resize.h"
 #include "device/tensor/elements.h"
 
 namespace ps::device {
