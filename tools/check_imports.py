@@ -54,6 +54,7 @@ __main__
 """
 NATIVE = """
 include
+penstock
 device.base
 device.picture
 device.tensor
@@ -81,7 +82,6 @@ ops.tensor
 ops.custom
 ops
 run
-penstock
 abi
 """
 

@@ -12,7 +12,7 @@ from penstock.errors import DeviceError
 from penstock.graph.blame import warn
 from penstock.machine import kernels, libraries
 
-# In the order of native/cuda/record/decode_counts.h.
+# In the order of ps_decoded_by in native/penstock.h.
 ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
 
 

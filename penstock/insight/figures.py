@@ -13,9 +13,9 @@ from penstock.graph.node import OpNode
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
 from penstock.run.passes import Passes
-from penstock.run.recording import Call, Called, Did, Recording
+from penstock.run.recording import Call, Called, Did, Phase, Recording
 
-_LAUNCH, _FLIGHT = 3, 4  # phases of a batch (native/run/batch.h) in which it is the GPU's turn
+_OF_GPU = (Phase.LAUNCH, Phase.FLIGHT)  # in which it is the GPU's turn
 _FOLDERS = ("read", "decode")  # of penstock/, whose operators are a stage of that name; all others augment
 
 
@@ -179,7 +179,7 @@ def _waits(events: Any, called: Sequence[Called], plan: Plan, start: int, end: i
         when, till, batch, _, did, at, sample = e
         if did == Did.PHASE:
             where = where_of[at]
-            on_gpu = where is Where.GPU and sample in (_LAUNCH, _FLIGHT)
+            on_gpu = where is Where.GPU and sample in _OF_GPU
             path[batch].append((when, "gpu" if on_gpu else "read" if where is Where.IO else "cpu"))
         elif did == Did.FINISHED:
             path[batch].append((when, "python"))
