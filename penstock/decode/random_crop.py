@@ -8,6 +8,7 @@ from penstock.op import Op, arg, op
 class RandomCropOptions(Op):
     """How random windows are drawn."""
 
+    stage = "decode"
     random = True
 
     random_area = arg(
