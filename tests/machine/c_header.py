@@ -31,7 +31,7 @@ class Header:
     """What a header declares, by name."""
 
     constants: dict[str, int] = field(default_factory=dict)  # macros that are numbers
-    enums: dict[str, dict[str, int]] = field(default_factory=dict)  # those without a name by that of their first constant
+    enums: dict[str, dict[str, int]] = field(default_factory=dict)  # without a name: by the first constant
     structs: dict[str, list[Declared]] = field(default_factory=dict)
     handles: set[str] = field(default_factory=set)  # structs of which no more is known
     functions: dict[str, Function] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def parse(path: Path, known: dict[str, int] | None = None) -> Header:
     # Behind a function, the comment that begins on its line belongs to it: it says whether the function waits.
     comments = dict(re.findall(r"\b(ps_\w+)\([^;{}]*\);[ \t]*/\*(.*?)\*/", text, re.DOTALL))
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
-    text = re.sub(r'#ifdef __cplusplus\n.*?#endif\n', "", text, flags=re.DOTALL)
+    text = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", text, flags=re.DOTALL)
     lines = []
     for line in text.splitlines():
         if define := re.match(rf"#define ({_NAME}) (-?\w+)\s*$", line):
