@@ -17,8 +17,8 @@ _makers: dict[str, Callable[..., DataNode]] = {}
 
 
 def makes(what: str) -> Callable[[_Maker], _Maker]:
-    """Has methods of nodes call this function, which makes a node of an operator: operators know nodes, and nodes none of
-    them. All such functions are in modules that the package imports.
+    """Has methods of nodes call this function, which makes a node of an operator: operators know nodes, and nodes none
+    of them. All such functions are in modules that the package imports.
     """
 
     def note(maker: _Maker) -> _Maker:

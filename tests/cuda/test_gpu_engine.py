@@ -276,8 +276,8 @@ PIPELINE = """
 
 def test_the_driver_is_not_asked_under_the_engines_lock(software_gpu: dict[str, str]) -> None:
     """A driver may keep whoever asks about an event waiting until a host function is over, and that of a batch that has
-    landed takes the engine's lock: who asks while he holds it waits for ever. Functions begin later here than the engine
-    waits before it asks.
+    landed takes the engine's lock: who asks while he holds it waits for ever. Functions begin later here than the
+    engine waits before it asks.
     """
     if not software_gpu:
         pytest.skip("needs a driver that waits so")

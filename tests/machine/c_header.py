@@ -11,7 +11,7 @@ _NAME = r"[A-Za-z_]\w*"
 
 @dataclass(frozen=True)
 class Declared:
-    """A parameter, a field or a result: its type without `const`, such as ``"char**"``, ``"char[16]"``, ``"function*"``."""
+    """A parameter, a field or a result: its type without `const`: ``"char**"``, ``"char[16]"``, ``"function*"``."""
 
     type: str
     name: str = ""
