@@ -9,13 +9,113 @@
 
 #include <stdint.h>
 
+#include "include/penstock/operator.h" /* of operators' own libraries: numbers of types, PENSTOCK_MAX_DIMS */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
 #define PS_ABI_VERSION 12
-#define PS_MAX_DIMS 12
+#define PS_MAX_DIMS PENSTOCK_MAX_DIMS
+
+/* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
+ * tests/machine/test_native_calls.py compares all. */
+enum ps_error_kind { /* to classes: penstock/errors.py */
+  PS_ERROR_INTERNAL = 1,
+  PS_ERROR_ARGUMENT = 2,
+  PS_ERROR_TYPE = 3,
+  PS_ERROR_READ = 4,
+  PS_ERROR_DECODE = 5,
+  PS_ERROR_MEMORY = 6,
+  PS_ERROR_UNSUPPORTED = 7,
+  PS_ERROR_STOPPED = 8,
+  PS_ERROR_DEVICE = 9,
+  PS_ERROR_LAYOUT = 10,     /* axes that do not fit the operator: an argument as well */
+  PS_ERROR_AXIS = 11,       /* no such axis or element */
+  PS_ERROR_SYSTEM = 12,     /* a file could not be read through no fault of its own: others would fail as well */
+  PS_ERROR_FUNCTION = 13    /* a Python function of the user's */
+};
+enum ps_node_flag {
+  PS_NODE_EARLY = 1,          /* computed while shapes are being found, since other shapes depend on it */
+  PS_NODE_ALIAS = 2,          /* the output is the input's memory under another shape */
+  PS_NODE_IO = 4,             /* waits for files */
+  PS_NODE_HOST_OUTPUT = 8,    /* on a GPU: writes to the host's memory */
+  PS_NODE_BATCHWISE = 16,     /* looks at all samples of its inputs, which are made in earlier segments */
+  PS_NODE_TOLERANT = 32,      /* where it finds a sample broken, the others are looked at, too */
+  PS_NODE_DEVICE_OUTPUT = 64, /* in Python: its outputs are in the GPU's memory */
+  PS_NODE_MIXES = 128         /* its samples come from several values, which must be of one type */
+};
+enum ps_where { /* the threads that work on a segment */
+  PS_WHERE_CPU = 0,
+  PS_WHERE_IO = 1,     /* those that may wait for files */
+  PS_WHERE_GPU = 2,
+  PS_WHERE_PYTHON = 3  /* its nodes are kernels "python_call" */
+};
+enum ps_phase { /* of a batch in a segment: run/batch.h */
+  PS_PHASE_SETUP,
+  PS_PHASE_PREPARE,
+  PS_PHASE_RUN,
+  PS_PHASE_LAUNCH,
+  PS_PHASE_FLIGHT,
+  PS_PHASE_CALL,
+  PS_PHASE_FINISHED
+};
+enum ps_did { /* what a thread did: run/trace.h */
+  PS_DID_SETUP,
+  PS_DID_RUN,
+  PS_DID_PREPARE,
+  PS_DID_LAUNCH_AHEAD,
+  PS_DID_LAUNCH,
+  PS_DID_DEVICE,
+  PS_DID_WAIT,
+  PS_DID_PHASE,
+  PS_DID_FINISHED
+};
+enum ps_writer { /* of spans, behind the worker threads: run/trace.h */
+  PS_WRITER_LAUNCHER,
+  PS_WRITER_AHEAD,
+  PS_WRITER_DEVICE,
+  PS_WRITER_ENGINE,
+  PS_WRITER_PYTHON
+};
+enum ps_decoded_by { /* the engines of decoders with device="mixed" */
+  PS_DECODED_BY_CPU,
+  PS_DECODED_BY_CUDA, /* kernels of our own */
+  PS_DECODED_BY_NVJPEG,
+  PS_DECODED_BY_NVIMAGECODEC
+};
+enum ps_image_type { /* DALI's numbers */
+  PS_IMAGE_TYPE_RGB = 0,
+  PS_IMAGE_TYPE_BGR = 1,
+  PS_IMAGE_TYPE_GRAY = 2,
+  PS_IMAGE_TYPE_YCBCR = 3,
+  PS_IMAGE_TYPE_ANY_DATA = 4
+};
+enum ps_interp_type { /* DALI's numbers */
+  PS_INTERP_NN = 0,
+  PS_INTERP_LINEAR = 1,
+  PS_INTERP_CUBIC = 2,
+  PS_INTERP_LANCZOS3 = 3,
+  PS_INTERP_TRIANGULAR = 4,
+  PS_INTERP_GAUSSIAN = 5
+};
+enum ps_reduction {
+  PS_REDUCTION_SUM,
+  PS_REDUCTION_MEAN,
+  PS_REDUCTION_MEAN_SQUARE,
+  PS_REDUCTION_RMS,
+  PS_REDUCTION_MIN,
+  PS_REDUCTION_MAX,
+  PS_REDUCTION_VARIANCE,
+  PS_REDUCTION_STD_DEV
+};
+enum ps_indexed { /* what became of a file in an index of JPEG files */
+  PS_INDEXED_YES,
+  PS_INDEXED_NOT_JPEG,
+  PS_INDEXED_OTHER_KIND, /* progressive and others that are decoded without an index */
+  PS_INDEXED_BROKEN      /* its scan has faults, or more bytes than it needs */
+};
 
 typedef struct ps_plan ps_plan;
 typedef struct ps_executor ps_executor;
@@ -34,7 +134,7 @@ typedef struct {
 } ps_tensor;
 
 typedef struct {
-  int32_t kind;       /* ErrorKind in core/error.h */
+  int32_t kind;       /* ps_error_kind */
   int32_t node;       /* of the plan, or -1 */
   int32_t sample;     /* of the batch, or -1 */
   const char* message;
@@ -60,11 +160,8 @@ PS_API int ps_arg_value(ps_plan*, const char* name, int value);
 PS_API int ps_arg_none(ps_plan*, const char* name);           /* declared, but not given */
 /* Of the node that is added next, where it is not on the CPU: "gpu" or "mixed", and which GPU. */
 PS_API int ps_node_device(ps_plan*, const char* device, int device_id);
-/* flags: 1 early, 2 alias, 4 waits for files, 8 (on a GPU) writes to the host's memory, 16 looks at all samples of its
- * inputs, which are made in earlier segments, 32 where it finds a sample broken, the others are looked at, too, 64 (in
- * Python) its outputs are in the GPU's memory, 128 its samples come from several values, which must be of one type. It
- * runs on the samples of a scope, and only these have its outputs. Returns its first output's value; nodes are numbered
- * from 0. */
+/* flags: of ps_node_flag. It runs on the samples of a scope, and only these have its outputs. Returns its first output's
+ * value; nodes are numbered from 0. */
 PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs,
                         uint64_t key, int flags, int scope);
 /* Those samples of another scope (-1: all) for which a value, a BOOL per sample, is `wanted`; returns its number. The
@@ -72,7 +169,7 @@ PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int
 PS_API int ps_plan_scope(ps_plan*, int parent, int predicate, int wanted);
 PS_API int ps_plan_limit(ps_plan*, int value, int scope); /* only these samples have the value, which they share */
 /* Nodes between two barriers, as groups that are fused: node numbers, one group behind the other.
- * where: 0 CPU threads, 1 threads that may wait for files, 2 the GPU, 3 Python, whose nodes are kernels "python_function". */
+ * where: of ps_where. */
 PS_API int ps_plan_segment(ps_plan*, const int32_t* nodes, const int32_t* group_sizes, int num_groups, int where);
 PS_API int ps_plan_outputs(ps_plan*, const int32_t* values, int n);
 
@@ -135,14 +232,14 @@ PS_API int ps_executor_refuse(ps_executor*, const ps_call*, const char* why);
 /* Per node: setup ns, run ns, samples. Per thread: ns at work, ns since start. Returns how many rows there are. */
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
-/* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, the CPU, kernels
- * of our own, nvJPEG and nvImageCodec have decoded; how many of the CPU's the GPU was given first, and refused; and how
- * many our kernels decoded with an index. Returns how many rows there are. */
+/* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, each of
+ * ps_decoded_by has decoded; how many of the CPU's the GPU was given first, and refused; and how many our kernels decoded
+ * with an index. Returns how many rows there are. */
 #define PS_DECODER_STATS 10
 PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
-/* For profiles. While recording, threads note what they do: when, on which batch, and what for (Trace in run/trace.h).
- * Spans are handed out once each, to one caller at a time; those that found no room are lost, and counted. */
+/* For profiles. While recording, threads note what they do: when, on which batch, and what for (ps_did). Spans are
+ * handed out once each, to one caller at a time; those that found no room are lost, and counted. */
 typedef struct {
   int64_t start_ns, end_ns;      /* of the system's monotonic clock */
   int64_t batch;                 /* counted since the executor's start */
@@ -215,7 +312,7 @@ PS_API int ps_library_add(const struct penstock_operator*, const char* kernel);
 
 /* Building an index of JPEG files at `path`. Adding is for any number of threads at a time: `ranges` are `n` pairs, of
  * where a JPEG file begins within the file and how many bytes it has (-1: all that follow); what became of each is
- * written (Indexed in decode/jpeg/index_writer.h). There is no index before it is finished. Null: it failed. */
+ * written (ps_indexed). There is no index before it is finished. Null: it failed. */
 PS_API ps_jpeg_index* ps_jpeg_index_create(const char* path); /* waits */
 PS_API int ps_jpeg_index_add(ps_jpeg_index*, const char* path, const int64_t* ranges, int n,
                              int32_t* became);                /* waits */

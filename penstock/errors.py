@@ -31,6 +31,7 @@ builds the pipeline.
 
 from __future__ import annotations
 
+import enum
 import re
 
 
@@ -153,21 +154,38 @@ class StoppedError(PenstockError, RuntimeError):
     """The pipeline was stopped while an iteration was awaited."""
 
 
-# ErrorKind of native/core/error.h.
-_KINDS: dict[int, type[PenstockError]] = {
-    1: OperatorError,
-    2: InputError,
-    3: InputError,
-    4: ReadError,
-    5: DecodeError,
-    6: OutOfMemoryError,
-    7: OperatorError,
-    8: StoppedError,
-    9: DeviceError,
-    10: LayoutError,
-    11: AxisError,
-    12: ReadError,
-    13: FunctionError,
+class ErrorKind(enum.IntEnum):
+    """What the native library calls a failure."""
+
+    INTERNAL = 1
+    ARGUMENT = 2
+    TYPE = 3
+    READ = 4
+    DECODE = 5
+    MEMORY = 6
+    UNSUPPORTED = 7
+    STOPPED = 8
+    DEVICE = 9
+    LAYOUT = 10
+    AXIS = 11
+    SYSTEM = 12
+    FUNCTION = 13
+
+
+_CLASSES: dict[int, type[PenstockError]] = {
+    ErrorKind.INTERNAL: OperatorError,
+    ErrorKind.ARGUMENT: InputError,
+    ErrorKind.TYPE: InputError,
+    ErrorKind.READ: ReadError,
+    ErrorKind.DECODE: DecodeError,
+    ErrorKind.MEMORY: OutOfMemoryError,
+    ErrorKind.UNSUPPORTED: OperatorError,
+    ErrorKind.STOPPED: StoppedError,
+    ErrorKind.DEVICE: DeviceError,
+    ErrorKind.LAYOUT: LayoutError,
+    ErrorKind.AXIS: AxisError,
+    ErrorKind.SYSTEM: ReadError,
+    ErrorKind.FUNCTION: FunctionError,
 }
 
 
@@ -197,7 +215,7 @@ def from_native(
         lines.append(f"  sample: {sample} of the batch")
     if location:
         lines.append(f"  operator made at {location}")
-    error = _KINDS.get(kind, OperatorError)("\n".join(lines))
+    error = _CLASSES.get(kind, OperatorError)("\n".join(lines))
     error.operator, error.location = operator, location
     if isinstance(error, OperatorError):
         error.sample, error.file = sample, file

@@ -14,7 +14,7 @@ operators share are plain classes of `arg`.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -119,6 +119,23 @@ class Literal(NamedTuple):
     layout: str
 
 
+class Done(Protocol):
+    """How many files each of several has done, of one operator's."""
+
+    @property
+    def operator(self) -> str:
+        """Its name."""
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Of each; ``"cpu"`` is the CPU."""
+
+    def since(self, before: Any) -> Any:
+        """What was done since then."""
+
+    def __str__(self) -> str: ...
+
+
 class Chosen(Protocol):
     """What does a node's work, of several that can (`penstock.decode.engines`)."""
 
@@ -133,6 +150,9 @@ class Chosen(Protocol):
 
     def notes(self) -> list[str]:
         """Lines for `Pipeline.explain`."""
+
+    def done(self, operator: str, counts: Sequence[int]) -> Done:
+        """What the engine's counts of the node say (`ps_executor_decoder_stats`)."""
 
 
 class Called(Protocol):
@@ -169,6 +189,7 @@ class Op:
     merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
     in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch
     preserved: ClassVar[bool] = False  # runs even if no output needs it
+    stage: ClassVar[str] = "augment"  # of the way of data: "read", "decode" or "augment"
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait
     random: ClassVar[bool] = False  # draws random numbers: has the argument `seed`
     host_output: ClassVar[bool] = False  # runs on the GPU, but writes to the CPU's memory

@@ -2,7 +2,8 @@
 
 The rooms are the two ways through the library (see CONTRIBUTING.md): of data, read -> decode -> augment -> framework,
 and of the graph, graph -> optimize -> run. All imports count, those inside functions and for type checkers, too, and
-so do includes of C++; those of penstock/device, which the GPU's compiler gets, may name nothing else.
+so do includes of C++; those of penstock/device, which the GPU's compiler gets, may name nothing else, nor may those of
+penstock/include, which compilers of others' get.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ __main__
 """
 NATIVE = """
 include
+penstock
 device.base
 device.picture
 device.tensor
@@ -84,7 +86,6 @@ ops.tensor
 ops.custom
 ops
 run
-penstock
 abi
 """
 
@@ -121,11 +122,13 @@ def python_edges() -> Iterator[tuple[Path, int, str]]:
 
 
 def native_edges() -> Iterator[tuple[Path, int, str]]:
-    for path in sorted([*(ROOT / "native").rglob("*"), *(ROOT / "penstock" / "device").rglob("*")]):
-        if path.suffix in (".h", ".cpp"):
+    folders = (ROOT / "native", ROOT / "penstock" / "device", ROOT / "penstock" / "include")
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
+        if path.suffix in (".h", ".hpp", ".cpp"):
             for number, text in enumerate(path.read_text().splitlines(), 1):
                 if found := re.match(r'\s*#include "([^".]+)', text):
-                    yield path, number, _room(Path(found[1]))
+                    own = path.is_relative_to(ROOT / "penstock" / "include")  # whose folder is one of the compiler's
+                    yield path, number, _room(Path("include" if own else "", found[1]))
 
 
 def _room(file: Path) -> str:

@@ -7,17 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "penstock.h"
+
 namespace ps {
 
-// The numbers are part of the C ABI: penstock/errors.py maps them to classes.
+// penstock/errors.py maps them to classes.
 enum class ErrorKind : int {
-  internal = 1, argument = 2, type = 3, read = 4, decode = 5, memory = 6, unsupported = 7, stopped = 8,
-  device = 9,
-  layout = 10,                         // axes that do not fit the operator: an argument as well
-  axis = 11,                           // no such axis or element
-  system = 12,                         // a file could not be read through no fault of its own: others would fail as
-                                       // well
-  function = 13,                       // a Python function of the user's
+  internal = PS_ERROR_INTERNAL, argument = PS_ERROR_ARGUMENT, type = PS_ERROR_TYPE, read = PS_ERROR_READ,
+  decode = PS_ERROR_DECODE, memory = PS_ERROR_MEMORY, unsupported = PS_ERROR_UNSUPPORTED, stopped = PS_ERROR_STOPPED,
+  device = PS_ERROR_DEVICE, layout = PS_ERROR_LAYOUT, axis = PS_ERROR_AXIS, system = PS_ERROR_SYSTEM,
+  function = PS_ERROR_FUNCTION,
 };
 
 struct Error : std::runtime_error {

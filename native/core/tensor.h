@@ -8,11 +8,16 @@
 #include <string>
 #include <string_view>
 
+#include "include/penstock/operator.h"
+
 namespace ps {
 
 // The numbers are those of DALI's DALIDataType: users pass them as plain integers too.
 enum class DType : int32_t {
-  none = -1, u8 = 0, u16, u32, u64, i8, i16, i32, i64, f16, f32, f64, boolean = 11,
+  none = PENSTOCK_NO_TYPE,
+  u8 = PENSTOCK_UINT8, u16 = PENSTOCK_UINT16, u32 = PENSTOCK_UINT32, u64 = PENSTOCK_UINT64,
+  i8 = PENSTOCK_INT8, i16 = PENSTOCK_INT16, i32 = PENSTOCK_INT32, i64 = PENSTOCK_INT64,
+  f16 = PENSTOCK_FLOAT16, f32 = PENSTOCK_FLOAT, f64 = PENSTOCK_FLOAT64, boolean = PENSTOCK_BOOL,
 };
 
 constexpr size_t size_of(DType t) {
@@ -28,7 +33,7 @@ constexpr size_t size_of(DType t) {
 constexpr bool is_float(DType t) { return t == DType::f16 || t == DType::f32 || t == DType::f64; }
 const char* name_of(DType t);   // "UINT8", as DALI prints it
 
-inline constexpr int kMaxDims = 12;
+inline constexpr int kMaxDims = PENSTOCK_MAX_DIMS;
 
 struct Shape {
   int32_t ndim = 0;

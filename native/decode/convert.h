@@ -5,11 +5,14 @@
 #include <vector>
 
 #include "core/rows.h"
+#include "penstock.h"
 
 namespace ps {
 
-// The numbers are those of DALI's DALIImageType.
-enum class ImageType : int { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any = 4 };
+enum class ImageType : int {
+  rgb = PS_IMAGE_TYPE_RGB, bgr = PS_IMAGE_TYPE_BGR, gray = PS_IMAGE_TYPE_GRAY, ycbcr = PS_IMAGE_TYPE_YCBCR,
+  any = PS_IMAGE_TYPE_ANY_DATA,
+};
 
 // Row by row: the type (full scale to full scale), and RGB to YCbCr (ITU-R BT.601, luma 16..235, as in video).
 class PixelConverter : public RowSink {

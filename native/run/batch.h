@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda/record/recorder.h"
+#include "penstock.h"
 #include "run/fed.h"
 #include "run/plan.h"
 
@@ -51,9 +52,12 @@ struct GpuWork {
 };
 
 // Where a batch is in its segment; Scheduler::next_phase() has the ways from one to the other. prepare: samples get
-// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the
-// functions of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
-enum class Phase { setup, prepare, run, launch, flight, call, finished };
+// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the functions
+// of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
+enum class Phase : int {
+  setup = PS_PHASE_SETUP, prepare = PS_PHASE_PREPARE, run = PS_PHASE_RUN, launch = PS_PHASE_LAUNCH,
+  flight = PS_PHASE_FLIGHT, call = PS_PHASE_CALL, finished = PS_PHASE_FINISHED,
+};
 
 // GPU work that can be enqueued while the CPU is at its part: beside the phase, since both go on at the same time.
 enum class Ahead { none, wanted, under_way };

@@ -54,7 +54,7 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   check_scope(scope);
   for (int v : inputs) check_value(v);
   for (int v : args) check_value(v);
-  if ((flags & kAlias) && inputs.empty())
+  if ((flags & PS_NODE_ALIAS) && inputs.empty())
     fail(ErrorKind::argument, std::string(kernel) + ": an alias has an input to show");
   Node n;
   n.kernel = kernel;
@@ -65,14 +65,14 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.args = std::move(args);
   n.key = key;
   n.scope = scope;
-  n.mixes = flags & kMixes;
-  n.early = flags & kEarly;
-  n.alias = flags & kAlias;
-  n.io = flags & kIo;
-  n.host_output = flags & kHostOutput;
-  n.batchwise = flags & kBatchwise;
-  n.tolerant = flags & kTolerant;
-  n.device_output = flags & kDeviceOutput;
+  n.mixes = flags & PS_NODE_MIXES;
+  n.early = flags & PS_NODE_EARLY;
+  n.alias = flags & PS_NODE_ALIAS;
+  n.io = flags & PS_NODE_IO;
+  n.host_output = flags & PS_NODE_HOST_OUTPUT;
+  n.batchwise = flags & PS_NODE_BATCHWISE;
+  n.tolerant = flags & PS_NODE_TOLERANT;
+  n.device_output = flags & PS_NODE_DEVICE_OUTPUT;
   n.params_at = params_bytes;
   params_bytes += (n.op->params_size() + 63) / 64 * 64;
   for (int k = 0; k < spec.num_outputs; k++) {

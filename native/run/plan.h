@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/operator.h"
+#include "penstock.h"
 
 namespace ps {
 
@@ -57,7 +58,7 @@ struct Group {
 };
 
 // Which threads work on a segment. On a GPU, and in Python, it is one batch at a time, not one sample.
-enum class Where : int { cpu = 0, io = 1, gpu = 2, python = 3 };
+enum class Where : int { cpu = PS_WHERE_CPU, io = PS_WHERE_IO, gpu = PS_WHERE_GPU, python = PS_WHERE_PYTHON };
 
 // Nodes between two barriers. All samples pass setup, then memory is given out, then all samples run.
 struct Segment {
@@ -98,9 +99,5 @@ struct Plan {
   std::vector<size_t> homes() const;
 };
 
-enum NodeFlags : int {
-  kEarly = 1, kAlias = 2, kIo = 4, kHostOutput = 8, kBatchwise = 16, kTolerant = 32, kDeviceOutput = 64,
-  kMixes = 128,
-};
 
 }  // namespace ps

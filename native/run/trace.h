@@ -8,20 +8,22 @@
 #include <memory>
 #include <vector>
 
+#include "penstock.h"
 #include "run/stats.h"
 
 namespace ps {
 
 enum class Did : int32_t {
-  setup = 0,          // found the shapes of samples, of which `sample` is the first, in segment `at`
-  run = 1,            // ran the group whose first node is `at`, or that node alone, on a sample; -1: in Python, on all
-  prepare = 2,        // gave out memory for segment `at`, on a GPU also listed its work
-  launch_ahead = 3,   // gave the GPU what waits for nothing
-  launch = 4,         // gave the GPU the rest
-  device = 5,         // the GPU's time for a batch, from its launch, or from the end of the batch before
-  wait = 6,           // a consumer waited; `sample` is 1 when it then got the batch
-  phase = 7,          // a moment: the batch entered segment `at`; `sample` is its Phase
-  finished = 8,       // a moment
+  setup = PS_DID_SETUP,                 // found the shapes of samples, of which `sample` is the first, in segment `at`
+  run = PS_DID_RUN,                     // ran the group whose first node is `at`, or that node alone, on a sample;
+                                        // -1: in Python, on all
+  prepare = PS_DID_PREPARE,             // gave out memory for segment `at`, on a GPU also listed its work
+  launch_ahead = PS_DID_LAUNCH_AHEAD,   // gave the GPU what waits for nothing
+  launch = PS_DID_LAUNCH,               // gave the GPU the rest
+  device = PS_DID_DEVICE,               // the GPU's time for a batch, from its launch, or from the end of the batch before
+  wait = PS_DID_WAIT,                   // a consumer waited; `sample` is 1 when it then got the batch
+  phase = PS_DID_PHASE,                 // a moment: the batch entered segment `at`; `sample` is its Phase
+  finished = PS_DID_FINISHED,           // a moment
 };
 
 struct Span {         // ps_span of penstock.h
@@ -33,9 +35,12 @@ struct Span {         // ps_span of penstock.h
 
 class Trace {
  public:
-  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's
-  // calls make `device`.
-  enum Other { launcher, ahead, device, engine, python, others };
+  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's calls
+  // make `device`.
+  enum Other {
+    launcher = PS_WRITER_LAUNCHER, ahead = PS_WRITER_AHEAD, device = PS_WRITER_DEVICE, engine = PS_WRITER_ENGINE,
+    python = PS_WRITER_PYTHON, others,
+  };
   explicit Trace(int workers) : workers_(workers), rings_(size_t(workers + others)) {}
 
   bool on() const { return on_.load(std::memory_order_acquire); }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ from penstock.errors import DeviceError
 from penstock.graph.blame import warn
 from penstock.machine import kernels, libraries
 
-# In the order of native/cuda/decode/decode_counts.h.
+# In the order of ps_decoded_by in native/penstock.h.
 ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
 
 
@@ -52,6 +52,10 @@ class JpegEngine:
         problem = libraries.image_codec_problem()
         others = f"CPU ({problem})" if problem else "nvImageCodec"
         return [f"JPEG: {self}", f"JPEG 2000, TIFF, lossless JPEG: {others}; other formats: CPU"]
+
+    def done(self, operator: str, counts: Sequence[int]) -> Decoded:
+        """What each engine has decoded."""
+        return Decoded.of(operator, counts)
 
 
 def choose(
@@ -107,7 +111,7 @@ class Decoded:
     indexed: int = 0  # of our kernels': those with an index
 
     @classmethod
-    def of(cls, operator: str, row: list[int]) -> Decoded:
+    def of(cls, operator: str, row: Sequence[int]) -> Decoded:
         """Of the native library's numbers."""
         files, sizes = (dict(zip(ENGINES, row[first:-2:2], strict=True)) for first in (0, 1))
         return cls(operator, files, sizes, row[-2], row[-1])

@@ -7,10 +7,12 @@ it serves folders, archives and data bases alike.
 from __future__ import annotations
 
 import ctypes as c
+import enum
 import os
 import secrets
 import tarfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -28,6 +30,15 @@ _WHOLE = (0, -1)
 
 _Range: TypeAlias = tuple[int, int]  # where a JPEG file begins in a file, and its bytes; -1: all that follow
 _Work: TypeAlias = list[tuple[str, list[_Range]]]
+
+
+class Indexed(enum.IntEnum):
+    """What became of a file."""
+
+    YES = 0
+    NOT_JPEG = 1
+    OTHER_KIND = 2
+    BROKEN = 3
 
 
 @dataclass
@@ -176,12 +187,11 @@ def _add(index: int, path: str, ranges: list[_Range], report: Report, lock: thre
         if problem:
             report.unreadable.append(str(problem))
             return
-        # The numbers of native/decode/jpeg/index_writer.h.
-        counts = [list(became).count(kind) for kind in range(4)]
-        report.indexed += counts[0]
-        report.not_jpeg += counts[1]
-        report.other_kind += counts[2]
-        report.broken += counts[3]
+        counts = Counter(became)
+        report.indexed += counts[Indexed.YES]
+        report.not_jpeg += counts[Indexed.NOT_JPEG]
+        report.other_kind += counts[Indexed.OTHER_KIND]
+        report.broken += counts[Indexed.BROKEN]
 
 
 def _together(files: Iterator[tuple[str, list[_Range]]]) -> Iterator[_Work]:

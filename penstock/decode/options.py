@@ -22,6 +22,7 @@ JPEG_ENGINES = ("auto", "cuda", "hardware", "cpu")
 class ImageArgs(OnErrorArgs):
     """What to make of a file's pixels."""
 
+    stage = "decode"
     setup_reads = (0,)
 
     output_type = arg(

@@ -26,6 +26,8 @@ class PeekImageShape(OnErrorArgs):
         True
     """
 
+    stage = "decode"
+
     image_type = arg(types.RGB, "Colours that the picture would be decoded to.")
     dtype = arg(
         types.INT64,

@@ -27,5 +27,7 @@ class RandomCropGenerator(RandomCropArgs):
         True
     """
 
+    stage = "decode"
+
     def num_outputs(self) -> int:
         return 2

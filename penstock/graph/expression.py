@@ -9,7 +9,7 @@ from penstock import types
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.constants import as_node
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, makes
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
 
@@ -36,6 +36,7 @@ class Arithmetic(Op):
         self.name = self.function  # type: ignore[misc]
 
 
+@makes("expression")
 def expression(function: str, *operands: Any) -> DataNode:
     """The node of a function of these operands, at least one of which is a node.
 

@@ -7,7 +7,7 @@ from typing import Any
 from penstock import types
 from penstock.errors import DeviceError
 from penstock.graph.blame import Blame
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, makes
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
 
@@ -46,11 +46,13 @@ class Property(PropertyArgs):
     """A property, as ``node.property()`` gives it."""
 
 
+@makes("shape")
 def shape(data: DataNode, dtype: int | None, device: str) -> DataNode:
     """The node of the shapes."""
     return _metadata(Shape, {"dtype": dtype}, data, device)
 
 
+@makes("property_of")
 def property_of(data: DataNode, key: str, device: str) -> DataNode:
     """The node of a property."""
     return _metadata(Property, {"key": key}, data, device)

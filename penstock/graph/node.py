@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 from penstock.errors import NodeContentsError
 from penstock.graph.location import Location, caller
-
-if TYPE_CHECKING:
-    from penstock.op import Op
+from penstock.op import Op
 
 _count = itertools.count()
+_Maker = TypeVar("_Maker", bound=Callable[..., "DataNode"])
+_makers: dict[str, Callable[..., DataNode]] = {}
+
+
+def makes(what: str) -> Callable[[_Maker], _Maker]:
+    """Has methods of nodes call this function, which makes a node of an operator: operators know nodes, and nodes none
+    of them. All such functions are in modules that the package imports.
+    """
+
+    def note(maker: _Maker) -> _Maker:
+        _makers[what] = maker
+        return maker
+
+    return note
+
+
+def _made(what: str, *given: Any) -> DataNode:
+    return _makers[what](*given)
 
 
 class OpNode:
@@ -84,9 +101,7 @@ class Scope:
 
 
 def _expression(name: str, *operands: Any) -> DataNode:
-    from penstock.graph.expression import expression  # it declares nodes of an operator, and operators know nodes
-
-    return expression(name, *operands)
+    return _made("expression", name, *operands)
 
 
 def _reflected(name: str, left: Any, node: DataNode) -> DataNode:
@@ -130,15 +145,11 @@ class DataNode:
 
     def gpu(self) -> DataNode:
         """The same data on the GPU: a copy, unless it is there."""
-        from penstock.graph.transfer import to_gpu  # makes a node of an operator, and operators know nodes
-
-        return to_gpu(self)
+        return _made("to_gpu", self)
 
     def cpu(self) -> DataNode:
         """The same data on the CPU: a copy, unless it is there."""
-        from penstock.graph.transfer import to_cpu  # makes a node of an operator, and operators know nodes
-
-        return to_cpu(self)
+        return _made("to_cpu", self)
 
     def shape(self, *, dtype: int | None = None, device: str = "cpu") -> DataNode:
         """The shapes that the samples will have: for each sample one axis of its extents, of INT64 or ``dtype``.
@@ -146,18 +157,14 @@ class DataNode:
         The elements are not looked at: nothing is decoded or copied from the GPU for it. ``device``: where the result
         is. Raises ArgumentError for types other than INT32, UINT32, INT64, UINT64, FLOAT and FLOAT64.
         """
-        from penstock.graph.metadata import shape  # makes a node of an operator, and operators know nodes
-
-        return shape(self, dtype, device)
+        return _made("shape", self, dtype, device)
 
     def property(self, key: str, *, device: str = "cpu") -> DataNode:
         """A property of each sample as the bytes of a text, UINT8 of one axis: "source_info" or "layout".
 
         ``device``: where the result is. Raises ArgumentError for other keys.
         """
-        from penstock.graph.metadata import property_of  # makes a node of an operator, and operators know nodes
-
-        return property_of(self, key, device)
+        return _made("property_of", self, key, device)
 
     def source_info(self, *, device: str = "cpu") -> DataNode:
         """Where each sample comes from, such as a file's name: the property "source_info"."""
@@ -280,6 +287,4 @@ class DataNode:
         raise NodeContentsError(f"{self.name} has no length while the pipeline is being defined")
 
     def __getitem__(self, key: Any) -> DataNode:
-        from penstock.graph.slicing import subscript  # makes a node of an operator, and operators know nodes
-
-        return subscript(self, key)
+        return _made("subscript", self, key)

@@ -10,10 +10,11 @@ import numpy as np
 from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, makes
+from penstock.machine import native
 from penstock.op import Contract, Op, arg, check_arguments, op
 
-_MAX_AXES = 12
+_MAX_AXES = native.MAX_DIMS
 
 
 @op("_subscript", kernel="subscript", devices=["cpu", "gpu"], inputs=(1, 1 + 3 * _MAX_AXES))
@@ -85,6 +86,7 @@ class NewAxis:
 newaxis = NewAxis()
 
 
+@makes("subscript")
 def subscript(node: DataNode, key: Any) -> DataNode:
     """The part of each sample that the key names, as ``node[key]``.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, makes
 from penstock.op import Op, op
 
 
@@ -20,6 +20,7 @@ class ToCpu(Op):
     host_output = True
 
 
+@makes("to_gpu")
 def to_gpu(data: DataNode) -> DataNode:
     """The node of the same data on the GPU."""
     if data.device == "gpu":
@@ -27,6 +28,7 @@ def to_gpu(data: DataNode) -> DataNode:
     return OpNode(ToGpu({}, {}), [data], "gpu", None).outputs[0]
 
 
+@makes("to_cpu")
 def to_cpu(data: DataNode) -> DataNode:
     """The node of the same data on the CPU."""
     if data.device == "cpu":

@@ -8,23 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.decode.engines import Decoded
 from penstock.graph.node import OpNode
+from penstock.op import Done
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
 from penstock.run.passes import Passes
-from penstock.run.recording import Call, Called, Did, Recording
+from penstock.run.recording import Call, Called, Did, Phase, Recording
 
-_LAUNCH, _FLIGHT = 3, 4  # phases of a batch (native/run/batch.h) in which it is the GPU's turn
-_FOLDERS = ("read", "decode")  # of penstock/, whose operators are a stage of that name; all others augment
+_OF_GPU = (Phase.LAUNCH, Phase.FLIGHT)  # in which it is the GPU's turn
+_STAGES = ("read", "decode", "augment")  # as data goes
 
 
 def stage_of(node: OpNode, where: Where) -> str:
-    """``"read"``, ``"decode"`` or ``"augment"``: by the threads that it runs on, and the folder it is declared in."""
-    if where is Where.IO or node.op.fed:
-        return "read"
-    parts = type(node.op).__module__.split(".")
-    return next((folder for folder in _FOLDERS if folder in parts[1:2]), "augment")
+    """``"read"``, ``"decode"`` or ``"augment"``: by the threads that it runs on, and as it declares."""
+    return "read" if where is Where.IO else node.op.stage
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class Snapshot:
     nodes: list[tuple[OpNode, float, float, int]]
     stages: list[float]
     threads: list[tuple[float, float]]
-    decoded: dict[OpNode, Decoded]
+    decoded: dict[OpNode, Done]
     passes: dict[OpNode, Passes]
 
     @classmethod
@@ -87,7 +84,7 @@ class Figures:
     schedule: float = 0.0
     handing_out: float = 0.0
     consumer: float = 0.0  # between the calls: the consumer's own
-    decoded: dict[str, Decoded] = field(default_factory=dict)  # by name of decoders with device="mixed"; see there
+    decoded: dict[str, Done] = field(default_factory=dict)  # by name of decoders with device="mixed"
 
 
 def figures(
@@ -145,7 +142,7 @@ def _stages(work: Iterable[Work]) -> dict[str, float]:
         stages[one.stages[0]] += one.setup
         for stage, share in zip(one.stages, one.shares or (1.0,), strict=False):
             stages[stage] = stages.get(stage, 0.0) + share * one.run
-    return {stage: stages[stage] for stage in (*_FOLDERS, "augment") if stage in stages}  # as data goes
+    return {stage: stages[stage] for stage in _STAGES if stage in stages}
 
 
 def _sum(called: Iterable[Called], call: Call) -> float:
@@ -179,7 +176,7 @@ def _waits(events: Any, called: Sequence[Called], plan: Plan, start: int, end: i
         when, till, batch, _, did, at, sample = e
         if did == Did.PHASE:
             where = where_of[at]
-            on_gpu = where is Where.GPU and sample in (_LAUNCH, _FLIGHT)
+            on_gpu = where is Where.GPU and sample in _OF_GPU
             path[batch].append((when, "gpu" if on_gpu else "read" if where is Where.IO else "cpu"))
         elif did == Did.FINISHED:
             path[batch].append((when, "python"))

@@ -12,16 +12,15 @@ import numpy as np
 from penstock.insight.figures import Figures
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
-from penstock.run.recording import Did, Recording
+from penstock.run.recording import Did, Recording, Writer
 
 _NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_AHEAD: "launch ahead", Did.LAUNCH: "launch"}
-_BEHIND = (
-    "launches",
-    "launches ahead",
-    "GPU",
-    "engine",
-    "functions in Python",
-)  # threads behind the workers, as in native/run/trace.h
+_WRITERS = {
+    Writer.LAUNCHER: "launches",
+    Writer.AHEAD: "launches ahead",
+    Writer.DEVICE: "GPU",
+    Writer.PYTHON: "functions in Python",
+}
 
 
 def write(
@@ -44,12 +43,11 @@ def _events(executor: Executor, plan: Plan, recording: Recording, start: int) ->
     for number in range(workers):
         io = number >= executor.threads
         yield _named("thread_name", number, f"reader {number - executor.threads}" if io else f"worker {number}")
-    for number, name in enumerate(_BEHIND[:3], workers):
-        if executor.device is not None:
-            yield _named("thread_name", number, name)
-    if any(segment.where is Where.PYTHON for segment in plan.segments):
-        yield _named("thread_name", workers + 4, _BEHIND[4])
-    consumers = {ident: workers + len(_BEHIND) + i for i, ident in enumerate({c.thread for c in recording.called})}
+    of_python = any(segment.where is Where.PYTHON for segment in plan.segments)
+    for writer, name in _WRITERS.items():
+        if of_python if writer is Writer.PYTHON else executor.device is not None:
+            yield _named("thread_name", workers + writer, name)
+    consumers = {ident: workers + len(Writer) + i for i, ident in enumerate({c.thread for c in recording.called})}
     for i, number in enumerate(consumers.values()):
         yield _named("thread_name", number, f"consumer {i}" if i else "consumer")
 

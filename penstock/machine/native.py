@@ -1,4 +1,4 @@
-"""The C ABI of native/penstock.h as ctypes sees it.
+"""The C ABI of native/penstock.h as ctypes sees it; tests/machine/test_native_calls.py compares them.
 
 Calls that may wait go through ``blocking`` and give up the GIL; all others go through ``quick`` and keep it: they
 return at once, and winning the GIL back from a busy main thread can take 5 ms.
@@ -7,6 +7,7 @@ return at once, and winning the GIL back from a busy main thread can take 5 ms.
 from __future__ import annotations
 
 import ctypes as c
+import enum
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,20 @@ ABI_VERSION = 12
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
-EARLY, ALIAS, IO, HOST_OUTPUT, BATCHWISE, TOLERANT, DEVICE_OUTPUT, MIXES = 1, 2, 4, 8, 16, 32, 64, 128
+DLPACK_VERSIONED, DLPACK_COPIED = 1, 2
+
+
+class NodeFlag(enum.IntFlag):
+    """What `ps_plan_node` is told of a node."""
+
+    EARLY = 1
+    ALIAS = 2
+    IO = 4
+    HOST_OUTPUT = 8
+    BATCHWISE = 16
+    TOLERANT = 32
+    DEVICE_OUTPUT = 64
+    MIXES = 128
 
 
 class Tensor(c.Structure):
@@ -146,7 +160,6 @@ class Passes(c.Structure):
 
 
 Compiler = c.CFUNCTYPE(None, c.c_char_p, c.c_int, c.c_void_p)
-VERSIONED, COPIED = 1, 2  # flags of ps_dlpack_export
 
 _i32p, _i64p = c.POINTER(c.c_int32), c.POINTER(c.c_int64)
 _tensors = c.POINTER(Tensor)

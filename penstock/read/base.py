@@ -17,6 +17,7 @@ _SAID_BY_SAMPLER = ("num_shards", "shard_id", "stick_to_shard", "random_shuffle"
 class Reader(OnErrorArgs):
     """Base of readers: operators that are told each iteration which samples to read."""
 
+    stage = "read"
     early = True
     io = True
     fed = True

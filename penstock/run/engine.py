@@ -14,12 +14,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from penstock import _settings
-from penstock.decode.engines import Decoded
 from penstock.errors import GraphError, StoppedError
 from penstock.feed.turn import Turn
 from penstock.graph.blame import warn
 from penstock.graph.node import OpNode
 from penstock.machine import codecs, gpu, native
+from penstock.op import Done
 from penstock.optimize.plan import Plan
 from penstock.run import recording
 from penstock.run.calls import Calls, join
@@ -120,8 +120,8 @@ class Engine:
             for i, node in enumerate(self.program.nodes)
         ]
 
-    def decoded(self) -> dict[OpNode, Decoded]:
-        """Of decoders with ``device="mixed"``: who has decoded how many files so far."""
+    def decoded(self) -> dict[OpNode, Done]:
+        """Of nodes whose work several can do: who has done how much so far."""
         if not self.program.chosen:
             return {}
         self._check_process()
@@ -129,7 +129,7 @@ class Engine:
         rows = (c.c_int64 * (width * count))()
         self._quick.ps_executor_decoder_stats(self._handle, rows, count)
         return {
-            node: Decoded.of(node.op.name, rows[width * i : width * (i + 1)])
+            node: self.program.chosen[node].done(node.op.name, rows[width * i : width * (i + 1)])
             for i, node in enumerate(self.program.nodes)
             if node in self.program.chosen
         }

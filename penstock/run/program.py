@@ -14,6 +14,7 @@ from penstock.errors import PenstockError, from_native
 from penstock.graph.blame import Blame
 from penstock.graph.node import DataNode, OpNode
 from penstock.machine import native
+from penstock.machine.native import NodeFlag
 from penstock.op import Chosen, Literal
 from penstock.optimize.plan import Plan, Scope
 
@@ -146,11 +147,11 @@ class Program:
             self._library.ps_node_device(self._handle, node.device.encode(), self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
-        flags = native.EARLY * early | native.ALIAS * op.alias | native.IO * op.io
-        flags |= native.HOST_OUTPUT * op.host_output | native.BATCHWISE * op.batchwise
-        flags |= native.TOLERANT * (op.on_error != "raise")
-        flags |= native.MIXES * op.merges
-        flags |= native.DEVICE_OUTPUT * (op.in_python and node.device == "gpu")
+        flags = NodeFlag.EARLY * early | NodeFlag.ALIAS * op.alias | NodeFlag.IO * op.io
+        flags |= NodeFlag.HOST_OUTPUT * op.host_output | NodeFlag.BATCHWISE * op.batchwise
+        flags |= NodeFlag.TOLERANT * (op.on_error != "raise")
+        flags |= NodeFlag.MIXES * op.merges
+        flags |= NodeFlag.DEVICE_OUTPUT * (op.in_python and node.device == "gpu")
         if op.in_python:
             borrowed = [self._origin(data).source.op.no_copy for data in node.inputs]
             self.called[len(self.nodes)] = Function(node, inputs, borrowed)

@@ -23,7 +23,7 @@ KEPT = 1_000_000
 
 
 class Did(enum.IntEnum):
-    """What a thread of the engine did. As ``native/run/trace.h`` has it."""
+    """What a thread of the engine did, as ``native/run/trace.h`` explains."""
 
     SETUP = 0
     RUN = 1
@@ -34,6 +34,28 @@ class Did(enum.IntEnum):
     WAIT = 6
     PHASE = 7
     FINISHED = 8
+
+
+class Phase(enum.IntEnum):
+    """Where a batch is in its segment, as ``native/run/batch.h`` explains."""
+
+    SETUP = 0
+    PREPARE = 1
+    RUN = 2
+    LAUNCH = 3
+    FLIGHT = 4
+    CALL = 5
+    FINISHED = 6
+
+
+class Writer(enum.IntEnum):
+    """Who notes spans besides the worker threads: their numbers count from the number of these."""
+
+    LAUNCHER = 0
+    AHEAD = 1
+    DEVICE = 2
+    ENGINE = 3
+    PYTHON = 4
 
 
 class Call(enum.Enum):

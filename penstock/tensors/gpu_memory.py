@@ -99,7 +99,7 @@ class GpuMemory:
     def export(self, sample: native.Tensor, versioned: bool, copied: bool) -> tuple[int, int]:
         """A DLPack tensor that borrows this memory, and the address of its capsule's name. Does not wait."""
         managed = c.c_void_p()
-        flags = native.VERSIONED * versioned | native.COPIED * copied
+        flags = native.DLPACK_VERSIONED * versioned | native.DLPACK_COPIED * copied
         name = native.quick().ps_dlpack_export(self._handle, c.byref(sample), flags, c.byref(managed))
         if not name:
             raise native.failure()

@@ -274,6 +274,25 @@ PIPELINE = """
 """
 
 
+def test_the_driver_is_not_asked_under_the_engines_lock(software_gpu: dict[str, str]) -> None:
+    """A driver may keep whoever asks about an event waiting until a host function is over, and that of a batch that has
+    landed takes the engine's lock: who asks while he holds it waits for ever. Functions begin later here than the
+    engine waits before it asks.
+    """
+    if not software_gpu:
+        pytest.skip("needs a driver that waits so")
+    body = """
+    @pipeline_def(batch_size=2, num_threads=2, device_id=0)
+    def there_and_back():
+        x = fn.external_source(source=lambda i: np.full([2, 100], i, np.int32), batch=True)
+        return fn.reshape((x.gpu() + 1).cpu() * 2, shape=[100])
+
+    pipe = there_and_back()
+    print([int(pipe.run()[0].at(0)[99]) for _ in range(6)])
+    """
+    assert run_script(body, software_gpu, SOFTWARE_GPU_HOST_FUNCTION_MS="100") == "[2, 4, 6, 8, 10, 12]\n"
+
+
 ENDINGS = ["pass", "sys.exit()", "del pipe", "pipe.close()", "kept = pipe.outputs(); del pipe"]
 
 

@@ -17,6 +17,7 @@ from penstock.op import Argument, Op, registry
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
 X = np.arange(24, dtype=np.uint8).reshape(4, 6)
+PICTURE = np.frombuffer(b"P6\n2 1\n255\n" + bytes(range(6)), np.uint8)
 
 
 def called(cls: type[Op], **arguments: Any) -> None:
@@ -98,6 +99,8 @@ SAME: list[Callable[[Any, Any], Any]] = [
     lambda f, x: f.random.choice(5, shape=[2], seed=1.5) * 0,
     lambda f, x: f.transpose(x, perm=[1.5, 0]),
     lambda f, x: f.transpose(x, transpose_layout=0.5),
+    lambda f, x: f.decoders.image(f.external_source(source=lambda: [PICTURE]), preallocate_height_hint=1.5),
+    lambda f, x: f.decoders.image(f.external_source(source=lambda: [PICTURE]), preallocate_width_hint=True),
 ]
 
 

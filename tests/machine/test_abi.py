@@ -56,7 +56,7 @@ def reason() -> str:
         (b"copy", [0], 0, 0, "0 outputs, expected 1"),
         (b"copy", [1], 1, 0, "no value 1"),
         (b"copy", [-1], 1, 0, "no value -1"),
-        (b"random_uniform", [], 1, native.ALIAS, "an alias has an input"),
+        (b"random_uniform", [], 1, native.NodeFlag.ALIAS, "an alias has an input"),
         (b"nothing", [0], 1, 0, "no kernel is named 'nothing'"),
         (b"paste", [0], 1, 0, "the argument 'fill_value' is needed"),
         (b"subscript", [0] * 38, 1, 0, "38 inputs, expected 1 to 37"),

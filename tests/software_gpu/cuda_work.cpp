@@ -1,7 +1,53 @@
 // Streams, events, modules and launches.
 #include "cuda.h"
 
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
 using namespace software_gpu;
+
+namespace {
+
+// As a driver may, which takes locks: SOFTWARE_GPU_HOST_FUNCTION_MS has host functions begin so late, and events are not
+// looked at while one is under way.
+class HostFunctions {
+ public:
+  void run(CUhostFn function, void* data) {
+    if (!late_.count()) return function(data);
+    change(1);
+    std::this_thread::sleep_for(late_);
+    function(data);
+    change(-1);
+  }
+  void wait() {
+    if (!late_.count()) return;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return under_way_ == 0; });
+  }
+
+ private:
+  void change(int by) {
+    std::lock_guard lock(mutex_);
+    under_way_ += by;
+    changed_.notify_all();
+  }
+  static std::chrono::milliseconds setting() {
+    const char* text = std::getenv("SOFTWARE_GPU_HOST_FUNCTION_MS");
+    return std::chrono::milliseconds(text ? std::atoi(text) : 0);
+  }
+  const std::chrono::milliseconds late_ = setting();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int under_way_ = 0;
+};
+HostFunctions& host_functions() {
+  static HostFunctions& all = *new HostFunctions;  // streams' threads may outlive the process's statics
+  return all;
+}
+
+}  // namespace
 
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) {
   return call([&] {
@@ -56,6 +102,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 
 CUresult cuEventQuery(CUevent event) {
   return call([&] {
+    host_functions().wait();
     const MarkRef mark = state().events.find(event)->latest();
     require(!mark || mark->passed(), kNotReady);
   });
@@ -84,7 +131,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
     require(function);
     stream_of(stream)->submit([=] {
       in_host_function = true;
-      function(data);
+      host_functions().run(function, data);
       in_host_function = false;
     });
   });

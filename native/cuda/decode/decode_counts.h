@@ -6,9 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "penstock.h"
+
 namespace ps::gpu {
 
-enum class DecodedBy : uint8_t { cpu, cuda, nvjpeg, nvimagecodec };
+enum class DecodedBy : uint8_t {
+  cpu = PS_DECODED_BY_CPU, cuda = PS_DECODED_BY_CUDA, nvjpeg = PS_DECODED_BY_NVJPEG,
+  nvimagecodec = PS_DECODED_BY_NVIMAGECODEC,
+};
 
 struct DecodeCounts {
   struct Files {

@@ -59,9 +59,13 @@ device::NumberBits number(const ElementwiseOperand& o, int64_t i) {
 
 bool is_number(const ElementwiseOperand& o) { return o.on_host && o.tensor->shape.volume() == 1; }
 
-std::string number_type(const ElementwiseOperand& o) { return "ps::device::Number<" + cpp_type(o.compute) + ">"; }
+constexpr const char* kHeader = "device/tensor/elementwise.h";
+
+std::string number_type(const ElementwiseOperand& o) {
+  return PS_DEVICE_TEMPLATE(Number, float).of(cpp_type(o.compute));
+}
 std::string stored_type(const ElementwiseOperand& o) {
-  return "ps::device::Stored<" + cpp_type(o.tensor->dtype) + ", " + cpp_type(o.compute) + ">";
+  return PS_DEVICE_TEMPLATE(Stored, float, float).of(cpp_type(o.tensor->dtype) + ", " + cpp_type(o.compute));
 }
 
 // Operands that are arrays on the host, copied for the whole batch at once; the same array for all samples only once.
@@ -152,12 +156,13 @@ void record_elementwise(Recorder& r, const std::function<ElementwiseCall(const C
   const Filler filler = first.count == 1   ? gpu::filler<1>(groups)
                         : first.count == 2 ? gpu::filler<2>(groups)
                                            : gpu::filler<3>(groups);
-  std::string type = "ps::device::Elementwise<ps::device::" + first.function + ", " + cpp_type(r[0].out(0).dtype) +
-                     (large ? ", uint64_t, " : ", uint32_t, ") + std::to_string(filler.groups);
+  std::string types = first.function + ", " + cpp_type(r[0].out(0).dtype) +
+                      (large ? ", uint64_t, " : ", uint32_t, ") + std::to_string(filler.groups);
   for (int k = 0; k < first.count; k++)
-    type += ", " + (numbers[k] ? number_type(first.operands[k]) : stored_type(first.operands[k]));
-  r.elements({type + ">", "device/tensor/elementwise.h", filler.bytes, filler.align},
-             [&](const Context& c, void* functor) { return filler.fill(c, call(c), numbers, arrays, functor); });
+    types += ", " + (numbers[k] ? number_type(first.operands[k]) : stored_type(first.operands[k]));
+  const auto type = PS_DEVICE_TEMPLATE(Elementwise, device::None, float, uint32_t, 1, device::Number<float>);
+  r.elements({type.of(types), kHeader, filler.bytes, filler.align},
+             [&](const Context& c, void* to) { return filler.fill(c, call(c), numbers, arrays, to); });
 }
 
 Misfit elementwise_misfit(const Context& c, const ElementwiseCall& call, int above) {
@@ -181,17 +186,19 @@ Misfit elementwise_misfit(const Context& c, const ElementwiseCall& call, int abo
 }
 
 Functor elementwise_stage(const Context& c, const ElementwiseCall& call, int above) {
-  std::string type = "ps::device::ElementwiseStage<ps::device::" + call.function + ", " + cpp_type(c.out(0).dtype);
+  std::string types = call.function + ", " + cpp_type(c.out(0).dtype);
   for (int k = 0; k < call.count; k++) {
     const ElementwiseOperand& o = call.operands[k];
-    if (k == above) type += ", ps::device::Above<" + cpp_type(o.compute) + ">";
-    else type += ", " + (o.on_host ? number_type(o) : stored_type(o));
+    types += ", ";
+    if (k == above) types += PS_DEVICE_TEMPLATE(Above, float).of(cpp_type(o.compute));
+    else types += (o.on_host ? number_type(o) : stored_type(o));
   }
   static constexpr size_t bytes[] = {sizeof(device::StageFields<0>), sizeof(device::StageFields<1>),
                                      sizeof(device::StageFields<2>)};
   static constexpr size_t align[] = {alignof(device::StageFields<0>), alignof(device::StageFields<1>),
                                      alignof(device::StageFields<2>)};
-  return {type + ">", "device/tensor/elementwise.h", bytes[call.count - 1], align[call.count - 1]};
+  const auto type = PS_DEVICE_TEMPLATE(ElementwiseStage, device::None, float, device::Number<float>);
+  return {type.of(types), kHeader, bytes[call.count - 1], align[call.count - 1]};
 }
 
 void fill_elementwise_stage(const Context& c, const ElementwiseCall& call, int above, void* functor) {

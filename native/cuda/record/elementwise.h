@@ -17,7 +17,7 @@ struct ElementwiseOperand {
 // What is computed, for one sample.
 struct ElementwiseCall {
   static constexpr int kMaxOperands = 3;
-  std::string function;                // in device/tensor/functions.h
+  std::string function;                // "ps::device::Add", of device/tensor/functions.h
   int count = 0;                       // of operands
   ElementwiseOperand operands[kMaxOperands];
 };

@@ -20,7 +20,7 @@ const char* type_name(DType t) {
     case DType::i16: return "int16_t";
     case DType::i32: return "int32_t";
     case DType::i64: return "int64_t";
-    case DType::f16: return "ps::device::half";
+    case DType::f16: return PS_DEVICE_TYPE(half);
     case DType::f32: return "float";
     case DType::f64: return "double";
     case DType::boolean: return "bool";

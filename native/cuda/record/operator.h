@@ -6,6 +6,7 @@
 
 #include "core/operator.h"
 #include "cuda/record/decoded_input.h"
+#include "cuda/record/functor.h"
 #include "cuda/record/recorder.h"
 
 namespace ps {
@@ -26,19 +27,6 @@ class GpuOperator {
   // Of decoders that choose among engines.
   virtual const gpu::DecodeCounts* decode_counts() const { return nullptr; }
 };
-
-// The C++ type of a functor, and what must be included for it.
-struct Functor {
-  std::string type;                    // "ps::device::Flip"
-  std::string header;                  // it is in, such as "device/boxes/bb_flip.h"
-  size_t bytes = 0, align = 8;         // its size
-  std::string tiled = {};              // stages: a type with the same fields that needs StageOperator::tile_bytes()
-  std::string text = {};               // source that stands behind what is included: of types that no header has
-};
-// PS_FUNCTOR(BbFlip, "boxes/bb_flip.h"): the type must be in ps::device. For templates, put the type together by hand:
-// all instantiations must have the same fields; cpp_type() gives the arguments.
-#define PS_FUNCTOR(type, file) \
-  ::ps::Functor{"ps::device::" #type, "device/" file, sizeof(::ps::device::type), alignof(::ps::device::type)}
 
 namespace gpu {
 std::string cpp_type(DType t);         // "uint8_t", "ps::device::half" ...

@@ -9,15 +9,16 @@
 #include <unordered_map>
 
 #include "decode/jpeg/index_format.h"
+#include "penstock.h"
 
 namespace ps::jpeg {
 
-// What became of a file. The values are part of the C ABI.
+// What became of a file.
 enum class Indexed : int32_t {
-  yes = 0,
-  not_jpeg = 1,
-  other_kind = 2,                      // progressive and others that are decoded without an index
-  broken = 3,                          // its scan has faults, or more bytes than it needs
+  yes = PS_INDEXED_YES,
+  not_jpeg = PS_INDEXED_NOT_JPEG,
+  other_kind = PS_INDEXED_OTHER_KIND,
+  broken = PS_INDEXED_BROKEN,
 };
 
 class IndexWriter {

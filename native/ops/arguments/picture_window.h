@@ -20,9 +20,7 @@ inline Misfit window_misfit(const Region& r, const Tensor& in) {
 }
 
 inline Functor window_stage(DType to) {
-  using Stage = device::WindowStage<uint8_t>;
-  const std::string type = "ps::device::WindowStage<" + gpu::cpp_type(to) + ">";
-  return {type, "device/picture/window.h", sizeof(Stage), alignof(Stage)};
+  return PS_FUNCTOR_TEMPLATE(WindowStage, "picture/window.h", uint8_t).of(gpu::cpp_type(to));
 }
 
 // Perhaps turned round, left to right or top to bottom.

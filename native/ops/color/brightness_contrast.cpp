@@ -13,7 +13,7 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
 
  public:
   explicit BrightnessContrast(const Spec& s)
-      : PixelOperator(s, "BrightnessContrast", "device/color/brightness_contrast.h"),
+      : PixelOperator(s, PS_FUNCTOR_TEMPLATE(BrightnessContrast, "color/brightness_contrast.h", float)),
         brightness_(s.arg<float>("brightness")), shift_(s.arg<float>("brightness_shift")),
         contrast_(s.arg<float>("contrast")), center_(s.arg<float>("contrast_center")) {}
 

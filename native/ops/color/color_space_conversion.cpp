@@ -13,6 +13,9 @@
 
 namespace ps {
 
+static_assert(int(device::Space::rgb) == PS_IMAGE_TYPE_RGB && int(device::Space::bgr) == PS_IMAGE_TYPE_BGR &&
+              int(device::Space::gray) == PS_IMAGE_TYPE_GRAY && int(device::Space::ycbcr) == PS_IMAGE_TYPE_YCBCR);
+
 class ColorSpaceConversion : public RowOperator, public StageOperator {
  public:
   explicit ColorSpaceConversion(const Spec& s)
@@ -54,14 +57,16 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
 
   Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
-    using Stage = device::ColorSpaces<device::Space::rgb, device::Space::gray>;
-    return {"ps::device::ColorSpaces<" + types() + ">", kHeader, sizeof(Stage), alignof(Stage)};
+    using device::Space;
+    return PS_FUNCTOR_TEMPLATE(ColorSpaces, "color/color_space_conversion.h", Space::rgb, Space::gray).of(types());
   }
   void fill_stage(const Context&, void*) const override {}
   bool one_to_one() const override { return true; }
   void record_alone(gpu::Recorder& r) const override {
+    using device::Space;
     using Fields = device::ColorSpaceFields;
-    r.elements({"ps::device::ColorSpacePixels<" + types() + ">", kHeader, sizeof(Fields), alignof(Fields)},
+    const auto type = PS_FUNCTOR_TEMPLATE(ColorSpacePixels, "color/color_space_conversion.h", Space::rgb, Space::gray);
+    r.elements(type.of(types()),
                [&](const Context& c, void* to) {
                  *static_cast<Fields*>(to) = {c.in(0).as<uint8_t>(), c.out(0).as<uint8_t>()};
                  return c.in(0).shape.volume() / device::channels_of(from_);
@@ -69,8 +74,6 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
   }
 
  private:
-  static constexpr const char* kHeader = "device/color/color_space_conversion.h";
-
   struct Stage : MapStage {
     ColorSpaceRow loop = nullptr;
 
@@ -90,7 +93,9 @@ class ColorSpaceConversion : public RowOperator, public StageOperator {
     return device::Space(number);
   }
   std::string types() const {
-    const auto text = [](device::Space s) { return "ps::device::Space(" + std::to_string(int(s)) + ")"; };
+    const auto text = [](device::Space s) {
+      return std::string(PS_DEVICE_TYPE(Space)) + "(" + std::to_string(int(s)) + ")";
+    };
     return text(from_) + ", " + text(to_);
   }
 

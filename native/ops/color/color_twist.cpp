@@ -14,7 +14,7 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
 
  public:
   explicit ColorTwist(const Spec& s)
-      : PixelOperator(s, "ColorTwist", "device/color/color_twist.h"), hue_(s.arg<float>("hue")),
+      : PixelOperator(s, PS_FUNCTOR_TEMPLATE(ColorTwist, "color/color_twist.h", float)), hue_(s.arg<float>("hue")),
         saturation_(s.arg<float>("saturation")), value_(s.arg<float>("value")),
         brightness_(s.arg<float>("brightness")), contrast_(s.arg<float>("contrast")) {}
 

@@ -107,9 +107,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
   }
 
   Functor stage(const Context&) const override {
-    using Stage = device::NormalizeStage<uint8_t>;
-    return {"ps::device::NormalizeStage<" + gpu::cpp_type(dtype_) + ">", "device/color/crop_mirror_normalize.h",
-            sizeof(Stage), alignof(Stage)};
+    return PS_FUNCTOR_TEMPLATE(NormalizeStage, "color/crop_mirror_normalize.h", uint8_t).of(gpu::cpp_type(dtype_));
   }
 
   bool one_to_one() const override { return true; }
@@ -157,8 +155,9 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     const std::vector<uint8_t> fill_bytes = truncated(fills(size_t(most)), dtype_);
     const void* fills = r.constant(fill_bytes.data(), fill_bytes.size());
     const auto* all = static_cast<const float*>(r.constant(table.data(), table.size() * sizeof(float)));
-    gpu::record_gather(r, "NormalizeElements", "device/color/crop_mirror_normalize.h", r[0].in(0).dtype, dtype_,
-                       Border::constant, [&](const Context& c, Gather& gather, device::GatherHead& head) {
+    const auto type = PS_FUNCTOR_TEMPLATE(NormalizeElements, "color/crop_mirror_normalize.h", uint8_t, uint8_t, kMaxDims);
+    gpu::record_gather(r, type, r[0].in(0).dtype, dtype_, Border::constant,
+                       [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const int64_t channels = c.in(0).shape[c.param<Params>().layout.find('C')];
                          add_axes(c, gather);
                          head.fills = fills;

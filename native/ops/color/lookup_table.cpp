@@ -66,8 +66,7 @@ class LookupTable : public RowOperator, public StageOperator {
 
   Misfit stage_misfit(const Context&) const override { return fits; }
   Functor stage(const Context&) const override {
-    using Table = device::LookupTable<uint8_t>;
-    return {"ps::device::LookupTable<" + gpu::cpp_type(dtype_) + ">", kHeader, sizeof(Table), alignof(Table)};
+    return PS_FUNCTOR_TEMPLATE(LookupTable, "color/lookup_table.h", uint8_t).of(gpu::cpp_type(dtype_));
   }
   void fill_stage(const Context&, void* functor) const override {
     *static_cast<device::LookupTable<uint8_t>*>(functor) = on_gpu();
@@ -77,7 +76,7 @@ class LookupTable : public RowOperator, public StageOperator {
     if (!r.size()) return;
     using Job = device::LookUpElements<uint8_t, uint8_t>;          // of any types the same fields
     const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(dtype_);
-    r.elements({"ps::device::LookUpElements<" + types + ">", kHeader, sizeof(Job), alignof(Job)},
+    r.elements(PS_FUNCTOR_TEMPLATE(LookUpElements, "color/lookup_table.h", uint8_t, uint8_t).of(types),
                [&](const Context& c, void* job) {
                  *static_cast<Job*>(job) = {c.in(0).as<uint8_t>(), c.out(0).as<uint8_t>(), on_gpu()};
                  return c.in(0).shape.volume();
@@ -85,7 +84,6 @@ class LookupTable : public RowOperator, public StageOperator {
   }
 
  private:
-  static constexpr const char* kHeader = "device/color/lookup_table.h";
   static constexpr int64_t kMostEntries = 1 << 16;
   using Loop = void (*)(const uint8_t* table, uint32_t size, const void* from, void* to, size_t n);
 

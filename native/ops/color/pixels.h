@@ -60,7 +60,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
 
   Misfit stage_misfit(const Context&) const override { return fits; }
   ::ps::Functor stage(const Context& c) const override {
-    return {stage_type(c.out(0).dtype), header_, sizeof(Functor), alignof(Functor)};
+    return functor_.of(gpu::cpp_type(c.out(0).dtype));
   }
   bool one_to_one() const override { return true; }
   void fill_stage(const Context& c, void* functor) const override {
@@ -70,9 +70,11 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
     if (!r.size()) return;
     using Job = device::Pixels<uint8_t, uint8_t, N, Functor>;      // of any types the same fields
     const DType in = r[0].in(0).dtype, out = r[0].out(0).dtype;
-    const std::string type = "ps::device::Pixels<" + gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " +
-                             std::to_string(N) + ", " + stage_type(out) + ">";
-    r.elements({type, header_, sizeof(Job), alignof(Job)}, [](const Context& c, void* job) {
+    const ::ps::Functor stage = functor_.of(gpu::cpp_type(out));
+    const auto type = PS_DEVICE_TEMPLATE(Pixels, uint8_t, uint8_t, N, Functor);
+    const std::string types =
+        gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " + std::to_string(N) + ", " + stage.type;
+    r.elements({type.of(types), stage.header, sizeof(Job), alignof(Job)}, [](const Context& c, void* job) {
       const Job filled{c.in(0).as<uint8_t>(), c.out(0).as<uint8_t>(), c.param<Functor>()};
       std::memcpy(job, &filled, sizeof filled);
       return c.in(0).shape.volume() / N;
@@ -80,9 +82,7 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
   }
 
  protected:
-  // The functor's template in ps::device, and the header that has it.
-  PixelOperator(const Spec& s, const char* name, const char* header)
-      : dtype_(s.dtype("dtype")), name_(name), header_(header) {}
+  PixelOperator(const Spec& s, const FunctorTemplate& functor) : dtype_(s.dtype("dtype")), functor_(functor) {}
 
   virtual Loop loop(DType in, DType out) const = 0;
 
@@ -109,12 +109,8 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
     Stage stage;
   };
 
-  std::string stage_type(DType out) const {
-    return std::string("ps::device::") + name_ + "<" + gpu::cpp_type(out) + ">";
-  }
-
   DType dtype_;
-  const char *name_, *header_;
+  FunctorTemplate functor_;
 };
 
 }  // namespace ps

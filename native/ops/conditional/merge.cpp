@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cuda/record/elementwise.h"
+#include "device/tensor/functions.h"
 #include "ops/conditional/predicate.h"
 
 namespace ps {
@@ -25,7 +26,7 @@ class Merge : public Operator, public GpuOperator {
   void record(gpu::Recorder& r) const override {
     gpu::record_elementwise(r, [this](const Context& c) {
       const Tensor& in = chosen(c);
-      return gpu::ElementwiseCall{"Same", 1, {{&in, false, in.dtype}}};
+      return gpu::ElementwiseCall{PS_DEVICE_TYPE(Same), 1, {{&in, false, in.dtype}}};
     });
   }
 

@@ -152,11 +152,11 @@ const penstock_operator* checked(const penstock_operator* given, int number) {
     refuse(name + " has flags that are not known: " + std::to_string(op.flags));
   if (op.least_inputs < 0 || op.most_inputs < op.least_inputs || op.most_inputs > kMostInputs)
     refuse(name + " takes " + std::to_string(op.least_inputs) + " to " + std::to_string(op.most_inputs) +
-           " inputs: 0 to 64 can be");
+           " inputs: 0 to " + std::to_string(kMostInputs) + " can be");
   if (op.num_outputs < 1 || op.num_outputs > kMostOutputs)
-    refuse(name + " has " + std::to_string(op.num_outputs) + " outputs: 1 to 64 can be");
+    refuse(name + " has " + std::to_string(op.num_outputs) + " outputs: 1 to " + std::to_string(kMostOutputs) + " can be");
   if (op.params_bytes > kMostParams)
-    refuse(name + ": params_bytes=" + std::to_string(op.params_bytes) + ": at most 65536");
+    refuse(name + ": params_bytes=" + std::to_string(op.params_bytes) + ": at most " + std::to_string(kMostParams));
   if (op.num_arguments < 0 || op.num_arguments > 1024 || (op.num_arguments && !op.arguments))
     refuse(name + " has " + std::to_string(op.num_arguments) + " arguments, or none at all");
   op.kind == PENSTOCK_PIXEL ? check_pixel(op, name) : check_general(op, name);

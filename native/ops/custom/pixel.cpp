@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device/custom/pixel.h"
 #include "ops/color/pixel_lanes.h"
 #include "ops/color/pixels.h"
 #include "ops/custom/instance.h"
@@ -121,8 +122,8 @@ class Pixel : public RowOperator, public StageOperator {
     const size_t align = std::max<size_t>(alignof(void*), instance_.op.params_align);
     const size_t bytes = (head + params_size() + align - 1) / align * align;
     const DType in = r[0].in(0).dtype, out = r[0].out(0).dtype;
-    Functor job = functor("ps::device::Pixels<" + gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " +
-                              std::to_string(width()) + ", " + stage_type(out) + ">", bytes);
+    const std::string types = gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ", " + std::to_string(width()) + ", ";
+    Functor job = functor(PS_DEVICE_TEMPLATE(Pixels, float, float, 1, void).of(types + stage_type(out)), bytes);
     job.align = align;
     r.elements(job, [&](const Context& c, void* to) {
       const void* pointers[] = {c.in(0).data, c.out(0).data};
@@ -159,8 +160,10 @@ class Pixel : public RowOperator, public StageOperator {
 
   std::string stage_type(DType out) const {
     const int n = instance_.op.channels;
-    return (n ? "ps::device::CustomPixel<" : "ps::device::CustomElement<") + gpu::cpp_type(out) + ", " +
-           (n ? std::to_string(n) + ", " : "") + space() + "::" + instance_.op.device_type + ">";
+    const auto type =
+        n ? PS_DEVICE_TEMPLATE(CustomPixel, float, 1, void) : PS_DEVICE_TEMPLATE(CustomElement, float, void);
+    return type.of(gpu::cpp_type(out) + ", " + (n ? std::to_string(n) + ", " : "") + space() + "::" +
+                   instance_.op.device_type);
   }
 
   Functor functor(const std::string& type, size_t bytes) const {

@@ -204,8 +204,8 @@ class GaussianBlur : public Operator, public GpuOperator {
                    const std::vector<void*>& scratch) const {
     using Fields = device::BlurFields;
     const DType in = pass ? DType::f32 : r[0].in(0).dtype, out = last ? r[0].out(0).dtype : DType::f32;
-    r.elements({"ps::device::BlurAxis<" + gpu::cpp_type(in) + ", " + gpu::cpp_type(out) + ">",
-                "device/filter/gaussian_blur.h", sizeof(Fields), alignof(Fields)},
+    r.elements(PS_FUNCTOR_TEMPLATE(BlurAxis, "filter/gaussian_blur.h", uint8_t, uint8_t)
+                   .of(gpu::cpp_type(in) + ", " + gpu::cpp_type(out)),
                [&](const Context& c, void* to) {
                  const Windows& w = c.param<Windows>();
                  const Shape& s = c.out(0).shape;

@@ -55,7 +55,7 @@ void record_canvas(gpu::Recorder& r, const std::vector<uint8_t>& fill, int fills
   if (!r.size()) return;
   const DType type = r[0].out(0).dtype;
   const auto* there = static_cast<const uint8_t*>(r.constant(fill.data(), fill.size()));
-  gpu::record_gather(r, "Gather", "device/gather/gather.h", type, type, Border::constant,
+  gpu::record_gather(r, gpu::kGather, type, type, Border::constant,
                      [&](const Context& c, Gather& gather, device::GatherHead& head) {
                        gather.add_region(c.in(0), find(c), fills > 1 ? c.in(0).shape.ndim - 1 : -1);
                        head.fills = there + size_t(c.index) * size_t(fills) * size_of(type);

@@ -62,8 +62,8 @@ DType unsigned_of(DType t) {
 
 }  // namespace
 
-void record_gather(Recorder& r, const std::string& functor, const std::string& header, DType from, DType to,
-                   Border border, const DescribeGather& describe) {
+void record_gather(Recorder& r, const FunctorTemplate& functor, DType from, DType to, Border border,
+                   const DescribeGather& describe) {
   using Job = device::GatherBase<kMaxDims>;
   std::vector<Axes> axes;
   std::vector<device::GatherHead> heads(size_t(r.size()));
@@ -76,9 +76,8 @@ void record_gather(Recorder& r, const std::string& functor, const std::string& h
     axes.push_back(merged(gather, int64_t(size_of(from))));
     most = std::max(most, axes.back().list.size());
   }
-  const Functor type{"ps::device::" + functor + "<" + cpp_type(from) + ", " + cpp_type(to) + ", " +
-                         std::to_string(most) + ">",
-                     header, offsetof(Job, axes) + most * sizeof(device::GatherAxis), alignof(Job)};
+  Functor type = functor.of(cpp_type(from) + ", " + cpp_type(to) + ", " + std::to_string(most));
+  type.bytes = offsetof(Job, axes) + most * sizeof(device::GatherAxis);
   r.elements(type, [&](const Context& c, void* memory) {
     const Axes& a = axes[size_t(c.index)];
     Job& job = *static_cast<Job*>(memory);
@@ -96,7 +95,7 @@ void record_gather(Recorder& r, const std::string& functor, const std::string& h
 void record_moves(Recorder& r, const std::function<const void*(const Context&, ps::Gather&)>& describe) {
   if (!r.size()) return;
   const DType t = unsigned_of(r[0].in(0).dtype);
-  record_gather(r, "Gather", "device/gather/gather.h", t, t, Border::error,
+  record_gather(r, kGather, t, t, Border::error,
                 [&](const Context& c, ps::Gather& gather, device::GatherHead& head) { head.in = describe(c, gather); });
 }
 

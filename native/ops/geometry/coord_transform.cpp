@@ -56,8 +56,8 @@ class CoordTransform : public Operator, public GpuOperator {
     if (!r.size()) return;
     using Fields = device::CoordTransformFields;
     const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(r[0].out(0).dtype);
-    const Functor functor{"ps::device::CoordTransform<" + types + ">", "device/geometry/coord_transform.h",
-                          sizeof(Fields), alignof(Fields)};
+    const Functor functor =
+        PS_FUNCTOR_TEMPLATE(CoordTransform, "geometry/coord_transform.h", uint8_t, uint8_t).of(types);
     r.elements(functor, [&](const Context& c, void* to) -> int64_t {
       const int64_t n = c.out(0).shape.volume();
       if (n == 0) return 0;

@@ -72,7 +72,7 @@ class Cut : public RowOperator, public StageOperator {
     const DType to = r[0].out(0).dtype;
     const std::vector<uint8_t> values = truncated(fill_, to);
     const void* fills = border_ == Border::constant ? r.constant(values.data(), values.size()) : nullptr;
-    gpu::record_gather(r, "Gather", "device/gather/gather.h", r[0].in(0).dtype, to, border_,
+    gpu::record_gather(r, gpu::kGather, r[0].in(0).dtype, to, border_,
                        [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const Region& region = c.param<Region>();
                          const bool by_channel = fills_by_channel(region, c.in(0));

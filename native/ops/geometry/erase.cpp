@@ -75,9 +75,7 @@ class Erase : public RowOperator, public StageOperator {
     return whole ? fits : misfit::part_of_pixel;
   }
   Functor stage(const Context& c) const override {
-    using Stage = device::EraseStage<uint8_t>;
-    return {"ps::device::EraseStage<" + gpu::cpp_type(c.out(0).dtype) + ">", "device/geometry/erase.h", sizeof(Stage),
-            alignof(Stage)};
+    return PS_FUNCTOR_TEMPLATE(EraseStage, "geometry/erase.h", uint8_t).of(gpu::cpp_type(c.out(0).dtype));
   }
   void fill_stage(const Context& c, void* functor) const override {
     auto& stage = *static_cast<device::EraseStage<uint8_t>*>(functor);
@@ -99,8 +97,7 @@ class Erase : public RowOperator, public StageOperator {
     if (!r.size()) return;
     for (int i = 0; i < r.size(); i++) r.copy(r[i].out(0).data, r[i].in(0).data, r[i].in(0).bytes());
     using Fields = device::EraseFields;
-    r.elements({"ps::device::EraseBoxes<" + gpu::cpp_type(r[0].out(0).dtype) + ">", "device/geometry/erase.h",
-                sizeof(Fields), alignof(Fields)},
+    r.elements(PS_FUNCTOR_TEMPLATE(EraseBoxes, "geometry/erase.h", uint8_t).of(gpu::cpp_type(r[0].out(0).dtype)),
                [&](const Context& c, void* to) { return fill_job(r, c, *static_cast<Fields*>(to)); });
   }
 

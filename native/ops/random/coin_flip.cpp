@@ -15,7 +15,9 @@ class RandomCoinFlip : public DrawnOperator {
   explicit RandomCoinFlip(const Spec& s) : DrawnOperator(s), probability_(s.arg<double>("probability")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
-  void record(gpu::Recorder& r) const override { record_functor(r, "CoinFlip", "device/random/coin_flip.h", maker()); }
+  void record(gpu::Recorder& r) const override {
+    record_functor(r, PS_FUNCTOR_TEMPLATE(CoinFlip, "random/coin_flip.h", float), maker());
+  }
 
  private:
   Arg<double> probability_;

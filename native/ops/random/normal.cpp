@@ -16,7 +16,9 @@ class RandomNormal : public DrawnOperator {
       : DrawnOperator(s), mean_(s.arg<double>("mean")), stddev_(s.arg<double>("stddev")) {}
 
   void run(const Context& c) const override { run_functor(c, maker()); }
-  void record(gpu::Recorder& r) const override { record_functor(r, "Normal", "device/random/normal.h", maker()); }
+  void record(gpu::Recorder& r) const override {
+    record_functor(r, PS_FUNCTOR_TEMPLATE(Normal, "random/normal.h", float), maker());
+  }
 
  private:
   Arg<double> mean_, stddev_;

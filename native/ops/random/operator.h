@@ -63,7 +63,7 @@ class DrawnOperator : public RandomOperator, public GpuOperator {
   explicit DrawnOperator(const Spec& s) : RandomOperator(s, s.dtype("dtype")) {}
 
  protected:
-  // make(c, tag) gives the functor for a sample, but for its `drawn`; its type is `name`, in `header`.
+  // make(c, tag) gives the functor for a sample, but for its `drawn`; `type` is its template.
   template <class Make> static void run_functor(const Context& c, Make make) {
     visit(c.out(0).dtype, [&](auto tag) {
       auto functor = make(c, tag);
@@ -71,12 +71,10 @@ class DrawnOperator : public RandomOperator, public GpuOperator {
       for (int64_t b = 0; b < blocks; b++) functor.element(b);
     });
   }
-  template <class Make>
-  void record_functor(gpu::Recorder& r, const std::string& name, const char* header, Make make) const {
+  template <class Make> void record_functor(gpu::Recorder& r, const FunctorTemplate& type, Make make) const {
     visit(dtype_, [&](auto tag) {
       using F = decltype(make(r[0], tag));
-      const std::string type = "ps::device::" + name + "<" + gpu::cpp_type(dtype_) + ">";
-      r.elements({type, header, sizeof(F), alignof(F)}, [&](const Context& c, void* to) {
+      r.elements(type.of(gpu::cpp_type(dtype_)), [&](const Context& c, void* to) {
         F functor = make(c, tag);
         const int64_t blocks = complete(c, functor);
         std::memcpy(to, &functor, sizeof functor);

@@ -33,7 +33,7 @@ class RandomUniform : public DrawnOperator {
   }
 
   void record(gpu::Recorder& r) const override {
-    if (!values_.given()) return record_functor(r, "Uniform", kHeader, from_range());
+    if (!values_.given()) return record_functor(r, PS_FUNCTOR_TEMPLATE(Uniform, "random/uniform.h", float), from_range());
     std::vector<double> all;                         // all samples' values, copied at once
     std::vector<size_t> first{0};
     for (int i = 0; i < r.size(); i++) {
@@ -44,7 +44,7 @@ class RandomUniform : public DrawnOperator {
       first.push_back(all.size());
     }
     const auto* there = static_cast<const double*>(r.constant(all.data(), all.size() * sizeof(double)));
-    record_functor(r, "UniformOf", kHeader, [&](const Context& c, auto tag) {
+    record_functor(r, PS_FUNCTOR_TEMPLATE(UniformOf, "random/uniform.h", float), [&](const Context& c, auto tag) {
       const size_t i = values_.per_sample() ? size_t(c.index) : 0;
       return of(tag, there + first[i], first[i + 1] - first[i]);
     });
@@ -62,7 +62,6 @@ class RandomUniform : public DrawnOperator {
     return values;
   }
 
-  static constexpr const char* kHeader = "device/random/uniform.h";
   Arg<double> range_, values_;
 };
 

@@ -2,6 +2,7 @@
 #include "core/converter.h"
 #include "core/operator.h"
 #include "cuda/record/elementwise.h"
+#include "device/tensor/functions.h"
 #include "rows/map_stage.h"
 
 namespace ps {
@@ -51,7 +52,9 @@ class Cast : public RowOperator, public StageOperator {
   void record_alone(gpu::Recorder& r) const override { gpu::record_elementwise(r, call); }
 
  private:
-  static gpu::ElementwiseCall call(const Context& c) { return {"Same", 1, {{&c.in(0), false, c.in(0).dtype}}}; }
+  static gpu::ElementwiseCall call(const Context& c) {
+    return {PS_DEVICE_TYPE(Same), 1, {{&c.in(0), false, c.in(0).dtype}}};
+  }
 
   struct Stage : MapStage {
     Convert convert;

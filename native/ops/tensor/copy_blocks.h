@@ -112,9 +112,10 @@ inline void record_copies(Recorder& r, const std::vector<BlockCopy>& copies) {
     std::memcpy(jobs.data() + stride * i, &job, sizeof job);
     blocks[i] = int((job.count + per_block - 1) / per_block);
   }
-  const std::string functor = "ps::device::CopyBlocks<uint" + std::to_string(8 * unit) + "_t>";
+  const std::string functor = PS_DEVICE_TEMPLATE(CopyBlocks, uint8_t).of("uint" + std::to_string(8 * unit) + "_t");
   r.launch("#include \"device/tensor/elements.h\"\n#include \"device/tensor/copy_blocks.h\"\n" + PS_LAYOUT_OF(Launch) +
-               layout<Job>("ps::device::ElementJob<" + functor + ">") + "PS_ELEMENT_KERNEL(" + functor + ")\n",
+               layout<Job>(PS_DEVICE_TEMPLATE(ElementJob, device::CopyBlocks<uint8_t>).of(functor)) +
+               "PS_ELEMENT_KERNEL(" + functor + ")\n",
            blocks, jobs, stride, device::kElementThreads);
 }
 

@@ -4,6 +4,7 @@
 #include "core/converter.h"
 #include "core/operator.h"
 #include "cuda/record/elementwise.h"
+#include "device/tensor/functions.h"
 
 namespace ps {
 
@@ -61,7 +62,7 @@ class Full : public Operator, public GpuOperator {
   void record(gpu::Recorder& r) const override {
     gpu::record_elementwise(r, [&](const Context& c) -> gpu::ElementwiseCall {
       const Tensor& t = has_value_ ? number_ : filler(c);
-      return {"Same", 1, {{&t, has_value_, t.dtype}}};
+      return {PS_DEVICE_TYPE(Same), 1, {{&t, has_value_, t.dtype}}};
     });
   }
 

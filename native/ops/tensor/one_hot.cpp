@@ -68,7 +68,7 @@ class OneHot : public Operator, public GpuOperator {
     if (!r.size()) return;
     using Fields = device::OneHotFields;
     const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(dtype_);
-    r.elements({"ps::device::OneHot<" + types + ">", "device/tensor/one_hot.h", sizeof(Fields), alignof(Fields)},
+    r.elements(PS_FUNCTOR_TEMPLATE(OneHot, "tensor/one_hot.h", uint8_t, uint8_t).of(types),
                [&](const Context& c, void* to) {
                  const int64_t count = c.out(0).shape.volume();
                  if (!count) return count;

@@ -3,8 +3,16 @@
 #include "ops/arguments/axes.h"
 #include "ops/tensor/reductions/gpu.h"
 #include "ops/tensor/reductions/rows.h"
+#include "penstock.h"
 
 namespace ps {
+
+static_assert(int(device::Reduction::sum) == PS_REDUCTION_SUM && int(device::Reduction::mean) == PS_REDUCTION_MEAN &&
+              int(device::Reduction::mean_square) == PS_REDUCTION_MEAN_SQUARE &&
+              int(device::Reduction::rms) == PS_REDUCTION_RMS && int(device::Reduction::min) == PS_REDUCTION_MIN &&
+              int(device::Reduction::max) == PS_REDUCTION_MAX &&
+              int(device::Reduction::variance) == PS_REDUCTION_VARIANCE &&
+              int(device::Reduction::std_dev) == PS_REDUCTION_STD_DEV);
 
 class Reduce : public Operator, public GpuOperator {
  public:

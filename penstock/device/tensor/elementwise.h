@@ -44,12 +44,17 @@ template <int N> struct StageFields {    // N: all but the one from above
 };
 template <> struct StageFields<0> {};
 
-#if !PS_HOST
 // Where an operand comes from. It takes part as a C.
 template <class C> struct Number { using Type = C; };               // among the fields
 template <class T, class C> struct Stored { using Type = C; };      // elements of type T in memory
 template <class C> struct Above { using Type = C; };                // from the stage above
 struct None {};
+
+// Index: an unsigned type that can count the elements.
+template <class F, class Out, class Index, int G, class A, class B = None, class C = None> struct Elementwise;
+template <class F, class Out, class A, class B = None, class C = None> struct ElementwiseStage;
+
+#if !PS_HOST
 template <class T> inline constexpr bool kIsAbove = false;
 template <class C> inline constexpr bool kIsAbove<Above<C>> = true;
 
@@ -63,8 +68,7 @@ template <class T> struct alignas(sizeof(T) * kPacket > 16 ? 16 : sizeof(T) * kP
   T v[kPacket];
 };
 
-// Index: an unsigned type that can count the elements.
-template <class F, class Out, class Index, int G, class A, class B = None, class C = None> struct Elementwise {
+template <class F, class Out, class Index, int G, class A, class B, class C> struct Elementwise {
   static constexpr int N = 1 + !is_same<B, None> + !is_same<C, None>;
   ElementwiseFields<G, N> fields;
 
@@ -133,7 +137,7 @@ template <class F, class Out, class Index, int G, class A, class B = None, class
   }
 };
 
-template <class F, class Out, class A, class B = None, class C = None> struct ElementwiseStage {
+template <class F, class Out, class A, class B, class C> struct ElementwiseStage {
   static constexpr int N = 1 + !is_same<B, None> + !is_same<C, None>;
   static constexpr int kPlace = kIsAbove<A> ? 0 : kIsAbove<B> ? 1 : 2;       // of the operand from above
   StageFields<N - 1> fields;

@@ -115,6 +115,10 @@ struct ReduceJob {
   ReduceAxis kept[kReduceAxes], reduced[kReduceAxes];  // of the input, innermost first
 };
 
+struct NoMean;                         // deviations are from none
+struct Partial;                        // what is stored: results of pieces, or finished ones
+template <Reduction R, class Out> struct Finished;
+
 #if !PS_HOST
 PS_FN int64_t reduce_place(const ReduceAxis* axes, int n, int64_t index) {
   if (n == 0) return 0;

@@ -55,8 +55,8 @@ struct AxisPass {
 inline void record_pass(gpu::Recorder& r, const AxisPass& pass) {
   using Fields = device::ResampleElementsFields;
   const std::string types = gpu::cpp_type(pass.in_type) + ", " + gpu::cpp_type(pass.out_type);
-  const Functor functor{"ps::device::ResampleElements<" + types + ">", "device/geometry/resize/volume.h",
-                        sizeof(Fields), alignof(Fields)};
+  const Functor functor =
+      PS_FUNCTOR_TEMPLATE(ResampleElements, "geometry/resize/volume.h", uint8_t, uint8_t).of(types);
   size_t i = 0;
   r.elements(functor, [&](const Context&, void* to) {
     const size_t k = i++;

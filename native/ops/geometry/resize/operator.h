@@ -107,10 +107,10 @@ class ResampleOperator : public RowOperator, public StageOperator {
   }
 
   Functor stage(const Context& c) const override {
-    const std::string types = "Resample<" + gpu::cpp_type(c.in(0).dtype) + ", " + gpu::cpp_type(c.out(0).dtype) + ">";
-    using Stage = device::Resample<uint8_t, uint8_t>;
-    return {"ps::device::" + types, "device/geometry/resize.h", sizeof(Stage), alignof(Stage),
-            "ps::device::Tiled" + types};
+    const std::string types = gpu::cpp_type(c.in(0).dtype) + ", " + gpu::cpp_type(c.out(0).dtype);
+    Functor stage = PS_FUNCTOR_TEMPLATE(Resample, "geometry/resize.h", uint8_t, uint8_t).of(types);
+    stage.tiled = PS_FUNCTOR_TEMPLATE(TiledResample, "geometry/resize.h", uint8_t, uint8_t).of(types).type;
+    return stage;
   }
 
   void fill_stage(const Context& c, void* functor) const override {

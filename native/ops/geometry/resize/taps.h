@@ -12,10 +12,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "penstock.h"
+
 namespace ps {
 
-// The numbers are DALI's DALIInterpType.
-enum class Interp : int32_t { nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5 };
+enum class Interp : int32_t {
+  nearest = PS_INTERP_NN, linear = PS_INTERP_LINEAR, cubic = PS_INTERP_CUBIC, lanczos3 = PS_INTERP_LANCZOS3,
+  triangular = PS_INTERP_TRIANGULAR, gaussian = PS_INTERP_GAUSSIAN,
+};
 
 struct ResampleAxis {
   int64_t in = 0, out = 0;

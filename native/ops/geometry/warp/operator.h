@@ -88,8 +88,7 @@ class WarpOperator : public RowOperator, public StageOperator {
     return by_frame(c) ? "each frame has a matrix of its own" : fits;
   }
   Functor stage(const Context& c) const override {
-    using Stage = device::WarpFields<2>;
-    return {"ps::device::Warp<" + types(c) + ">", "device/geometry/warp.h", sizeof(Stage), alignof(Stage)};
+    return PS_FUNCTOR_TEMPLATE(Warp, "geometry/warp.h", uint8_t, uint8_t, false).of(types(c));
   }
   void fill_stage(const Context& c, void* functor) const override {
     *static_cast<device::WarpFields<2>*>(functor) = fields<2>(c, WarpSpace(c.in(0)), 0);
@@ -187,8 +186,8 @@ class WarpOperator : public RowOperator, public StageOperator {
   // A launch for each frame of the longest sequence; samples without it have no work there.
   template <int D> void record_frames(gpu::Recorder& r) const {
     using Fields = device::WarpElementsFields<D>;
-    const Functor functor{"ps::device::WarpElements<" + types(r[0]) + ", " + std::to_string(D) + ">",
-                          "device/geometry/warp.h", sizeof(Fields), alignof(Fields)};
+    const Functor functor = PS_FUNCTOR_TEMPLATE(WarpElements, "geometry/warp.h", uint8_t, uint8_t, false, D)
+                                .of(types(r[0]) + ", " + std::to_string(D));
     int64_t most = 0;
     for (int i = 0; i < r.size(); i++) most = std::max(most, WarpSpace(r[i].in(0)).frame_count(r[i].out(0).shape));
     for (int64_t frame = 0; frame < most; frame++) {

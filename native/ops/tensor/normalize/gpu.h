@@ -99,9 +99,7 @@ inline void record_normalize(Recorder& r, const std::vector<NormalizeSample>& sa
     terms.push_back(there);
     if (!batch) there += s.shape.outputs;
   }
-  const std::string header = "device/tensor/normalize.h";
-  r.elements({"ps::device::MakeNormalizeTerms", header, sizeof(device::MakeNormalizeTerms),
-              alignof(device::MakeNormalizeTerms)},
+  r.elements(PS_FUNCTOR(MakeNormalizeTerms, "tensor/normalize.h"),
              [&](const Context& c, void* functor) {
                const auto i = size_t(c.index);
                const ReducedShape& shape = samples[i].shape;
@@ -112,9 +110,11 @@ inline void record_normalize(Recorder& r, const std::vector<NormalizeSample>& sa
 
   using Job = device::NormalizeAxesBase<kMaxDims>;
   const int n = rounded_axes(samples);
-  r.elements({"ps::device::NormalizeAxes<" + cpp_type(samples[0].in.dtype) + ", " + cpp_type(samples[0].out.dtype) +
-                  ", " + std::to_string(n) + ">",
-              header, offsetof(Job, axes) + size_t(n) * sizeof(device::ReduceAxis), alignof(Job)},
+  Functor normalize =
+      PS_FUNCTOR_TEMPLATE(NormalizeAxes, "tensor/normalize.h", uint8_t, uint8_t, kMaxDims)
+          .of(cpp_type(samples[0].in.dtype) + ", " + cpp_type(samples[0].out.dtype) + ", " + std::to_string(n));
+  normalize.bytes = offsetof(Job, axes) + size_t(n) * sizeof(device::ReduceAxis);
+  r.elements(normalize,
              [&](const Context& c, void* functor) {
                const NormalizeSample& s = samples[size_t(c.index)];
                auto* job = static_cast<Job*>(functor);

@@ -23,7 +23,7 @@ class Reducing {
   };
 
   Reducing(Recorder& r, device::Reduction reduction, DType in)
-      : r_(r), in_(cpp_type(in)), fold_("ps::device::" + fold_of(reduction) + "<" + in_ + ">") {
+      : r_(r), in_(cpp_type(in)), fold_(fold_of(reduction).of(in_)) {
     const bool extreme = reduction == device::Reduction::min || reduction == device::Reduction::max;
     bytes_ = !extreme ? sizeof(double) : in == DType::f16 ? sizeof(float) : size_of(in);
   }
@@ -48,7 +48,7 @@ class Reducing {
   }
 
   // What each piece gives, into memory of the recorder's.
-  void record_pieces(const std::string& mean_type = "ps::device::NoMean") {
+  void record_pieces(const std::string& mean_type = PS_DEVICE_TYPE(NoMean)) {
     size_t total = 0;
     for (size_t i = 0; i < jobs_.size(); i++) total += size_t(pieces_[i] * jobs_[i].outputs) * bytes_;
     found_ = static_cast<uint8_t*>(r_.scratch(total));
@@ -57,7 +57,7 @@ class Reducing {
       jobs_[i].out = at;
       at += size_t(pieces_[i] * jobs_[i].outputs) * bytes_;
     }
-    launch(fold_ + ", " + in_ + ", ps::device::Partial, " + mean_type, jobs_, pieces_);
+    launch(fold_ + ", " + in_ + ", " + PS_DEVICE_TYPE(Partial) + ", " + mean_type, jobs_, pieces_);
   }
 
   // One result for each sample. `reduction` says what is made of what has been added up.
@@ -80,13 +80,13 @@ class Reducing {
  private:
   static constexpr int64_t kPerLane = 32;             // elements that a thread reduces, where there are so many
 
-  static std::string fold_of(device::Reduction r) {
+  static TypeTemplate fold_of(device::Reduction r) {
     switch (r) {
-      case device::Reduction::sum: case device::Reduction::mean: return "SumFold";
-      case device::Reduction::mean_square: case device::Reduction::rms: return "SquareFold";
-      case device::Reduction::min: return "MinFold";
-      case device::Reduction::max: return "MaxFold";
-      default: return "DeviationFold";
+      case device::Reduction::sum: case device::Reduction::mean: return PS_DEVICE_TEMPLATE(SumFold, float);
+      case device::Reduction::mean_square: case device::Reduction::rms: return PS_DEVICE_TEMPLATE(SquareFold, float);
+      case device::Reduction::min: return PS_DEVICE_TEMPLATE(MinFold, float);
+      case device::Reduction::max: return PS_DEVICE_TEMPLATE(MaxFold, float);
+      default: return PS_DEVICE_TEMPLATE(DeviationFold, float);
     }
   }
 
@@ -118,9 +118,11 @@ class Reducing {
   }
 
   void launch_joining(device::Reduction reduction, DType out_type, const std::vector<device::ReduceJob>& jobs) {
-    const std::string store = "ps::device::Finished<ps::device::Reduction(" + std::to_string(int(reduction)) + "), " +
-                              cpp_type(out_type) + ">";
-    launch("ps::device::JoinFold<" + fold_ + ">, " + fold_ + "::Result, " + store + ", ps::device::NoMean", jobs,
+    const std::string kind = std::string(PS_DEVICE_TYPE(Reduction)) + "(" + std::to_string(int(reduction)) + ")";
+    const auto finished = PS_DEVICE_TEMPLATE(Finished, device::Reduction::sum, float);
+    const std::string store = finished.of(kind + ", " + cpp_type(out_type));
+    const std::string fold = PS_DEVICE_TEMPLATE(JoinFold, device::SumFold<float>).of(fold_);
+    launch(fold + ", " + fold_ + "::Result, " + store + ", " + PS_DEVICE_TYPE(NoMean), jobs,
            std::vector<int64_t>(jobs.size(), 1));
   }
 

@@ -50,7 +50,7 @@ inline std::string transposed_type(DType dtype, size_t element) {
   const size_t number = size_of(dtype);
   const std::string type = "uint" + std::to_string(8 * number) + "_t";
   if (element == number) return type;
-  return "ps::device::Together<" + type + ", " + std::to_string(element / number) + ">";
+  return PS_DEVICE_TEMPLATE(Together, uint8_t, 1).of(type + ", " + std::to_string(element / number));
 }
 
 // Records the batch's permutations as one kernel. Returns false, having recorded nothing, where that cannot be.
