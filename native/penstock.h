@@ -160,8 +160,8 @@ PS_API int ps_arg_value(ps_plan*, const char* name, int value);
 PS_API int ps_arg_none(ps_plan*, const char* name);           /* declared, but not given */
 /* Of the node that is added next, where it is not on the CPU: "gpu" or "mixed", and which GPU. */
 PS_API int ps_node_device(ps_plan*, const char* device, int device_id);
-/* flags: of ps_node_flag. It runs on the samples of a scope, and only these have its outputs. Returns its first output's
- * value; nodes are numbered from 0. */
+/* flags: of ps_node_flag. It runs on the samples of a scope, and only these have its outputs. Returns its first
+ * output's value; nodes are numbered from 0. */
 PS_API int ps_plan_node(ps_plan*, const char* kernel, const int32_t* inputs, int num_inputs, int num_outputs,
                         uint64_t key, int flags, int scope);
 /* Those samples of another scope (-1: all) for which a value, a BOOL per sample, is `wanted`; returns its number. The
@@ -184,17 +184,17 @@ typedef struct {
   const char* name;              /* of the threads */
   double read_timeout;           /* seconds in which a file must answer; 0: any number */
 } ps_options;
-/* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows whether
- * there is one. Closing waits for the current samples. If a thread waits for a file that does not answer, it is detached
- * after a while, and the result is -1. It may come at any moment from any thread: calls that are under way, and all
- * that follow, fail as stopped. Destroying closes, too; no other call may be under way then. */
+/* The executor is written to `made`, and destroying takes it away from there: a caller that is interrupted knows
+ * whether there is one. Closing waits for the current samples. If a thread waits for a file that does not answer, it is
+ * detached after a while, and the result is -1. It may come at any moment from any thread: calls that are under way,
+ * and all that follow, fail as stopped. Destroying closes, too; no other call may be under way then. */
 PS_API int ps_executor_create(ps_plan*, const ps_options*, ps_executor** made); /* waits */
 PS_API int ps_executor_close(ps_executor*); /* waits */
 PS_API int ps_executor_destroy(ps_executor** made); /* waits */
 /* What is given from outside for one value and one iteration (or several). Null: it failed. Samples that are not copied
  * must live as long as any batch that they are given to; on a GPU, where `release` of ps_gpu_borrow() tells, as long as
- * they are needed. Samples on the device are there when `stream` has got this far; a copy is put there, and waited for if
- * `wait`. */
+ * they are needed. Samples on the device are there when `stream` has got this far; a copy is put there, and waited for
+ * if `wait`. */
 PS_API ps_fed* ps_fed_host(ps_executor*, const ps_tensor* samples, int n,
                            int copy);                                      /* waits, if the plan has a GPU */
 PS_API ps_fed* ps_fed_device(ps_gpu_memory*, const ps_tensor* samples, int n, int copy, uint64_t stream,
@@ -215,10 +215,10 @@ typedef struct {
 PS_API void ps_executor_wait(ps_executor*, int timeout_ms, int gpu_too, ps_answer*); /* waits */
 PS_API int64_t ps_executor_scheduled(ps_executor*); /* iterations so far; -1: closed */
 PS_API int ps_executor_cancel(ps_executor*); /* waits as destroying does */
-/* Segments in Python: what is to be called, and with which batch. Waiting ends with an error when the executor is closed.
- * Batches come in order; one that has failed or was thrown away needs no answer, but may be given one. The handle of the
- * batch shows the inputs, and is the caller's: their memory lives as long as that. Each call is answered once, by its
- * outputs, which may be fed to nothing else, or by why there are none; an answer that fails is yet to be given. */
+/* Segments in Python: what is to be called, and with which batch. Waiting ends with an error when the executor closes.
+ * Batches come in order; one that has failed or was thrown away needs no answer, but may be given one. The handle of
+ * the batch shows the inputs, and is the caller's: their memory lives as long as that. Each call is answered once, by
+ * its outputs, which may be fed to nothing else, or by why there are none; an answer that fails is yet to be given. */
 typedef struct {
   int32_t node, size;      /* of the plan; samples */
   int64_t iteration;       /* counted since the executor's start */
@@ -233,8 +233,8 @@ PS_API int ps_executor_refuse(ps_executor*, const ps_call*, const char* why);
 PS_API int ps_executor_node_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
 /* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, each of
- * ps_decoded_by has decoded; how many of the CPU's the GPU was given first, and refused; and how many our kernels decoded
- * with an index. Returns how many rows there are. */
+ * ps_decoded_by has decoded; how many of the CPU's the GPU was given first, and refused; and how many our kernels
+ * decoded with an index. Returns how many rows there are. */
 #define PS_DECODER_STATS 10
 PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
@@ -248,8 +248,8 @@ typedef struct {
 PS_API int ps_executor_record(ps_executor*, int on);
 PS_API int ps_executor_spans(ps_executor*, ps_span* rows, int max_rows); /* returns how many */
 PS_API int64_t ps_executor_spans_lost(ps_executor*);
-/* Of groups of several nodes: how many samples so far went through them in one pass, and how many node by node, and why.
- * A group may have several rows of the same. Returns how many rows there are. */
+/* Of groups of several nodes: how many samples so far went through them in one pass, and how many node by node, and
+ * why. A group may have several rows of the same. Returns how many rows there are. */
 typedef struct {
   int32_t node;                  /* the group's first */
   int32_t misfit;                /* which of its nodes the samples do not fit; -1: they went in one pass */
@@ -259,7 +259,7 @@ typedef struct {
 PS_API int ps_executor_passes(ps_executor*, ps_passes* rows, int max_rows);
 /* Per node: ns as a stage of row pipelines, measured in some of the samples while recording. Returns how many nodes. */
 PS_API int ps_executor_stage_stats(ps_executor*, int64_t* ns, int max_rows);
-PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: there is none */
+PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: none */
 PS_API int ps_executor_release_unused(ps_executor*); /* waits */
 
 /* The sources of all GPU kernels so far, each a C string; returns how many there are. They live as long as the
@@ -291,8 +291,8 @@ typedef struct {
 PS_API ps_archive* ps_archive_read(const char* path, int is_index, ps_members*); /* waits */
 PS_API void ps_archive_destroy(ps_archive*);
 
-/* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it ("" where
- * none is needed), and a picture of 8x8 pixels. */
+/* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it (""
+ * where none is needed), and a picture of 8x8 pixels. */
 typedef struct {
   const char* name;
   const char* patterns;

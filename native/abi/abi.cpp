@@ -62,7 +62,8 @@ int ps_plan_constant(ps_plan* p, const ps_tensor* c) {
 }
 
 int ps_arg_integers(ps_plan* p, const char* name, const int64_t* v, int n) {
-  return set_arg(p, name, [&] { return ArgValue{std::vector<double>(v, v + n), std::vector<int64_t>(v, v + n), {}, -1}; });
+  return set_arg(p, name,
+                 [&] { return ArgValue{std::vector<double>(v, v + n), std::vector<int64_t>(v, v + n), {}, -1}; });
 }
 int ps_arg_numbers(ps_plan* p, const char* name, const double* v, int n) {
   return set_arg(p, name, [&] { return ArgValue{std::vector<double>(v, v + n), {}, {}, -1}; });
@@ -186,7 +187,8 @@ ps_fed* ps_fed_host(ps_executor* e, const ps_tensor* samples, int n, int copy) {
 
 ps_fed* ps_fed_device(ps_gpu_memory* memory, const ps_tensor* samples, int n, int copy, uint64_t stream, int wait) {
   return new_fed([&] {
-    return feed_device(memory->buffer, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream), wait != 0);
+    return feed_device(memory->buffer, from_c(samples, n), copy != 0, reinterpret_cast<gpu::CUstream>(stream),
+                       wait != 0);
   });
 }
 

@@ -96,7 +96,8 @@ int ps_gpu_copy_stream(int device, uint64_t* stream) {
 int ps_gpu_device_at(const void* data) {
   return guarded([&] {
     int number = -1;
-    gpu::check(gpu::driver().cuPointerGetAttribute(&number, gpu::kPointerDevice, reinterpret_cast<gpu::CUdeviceptr>(data)),
+    const auto there = reinterpret_cast<gpu::CUdeviceptr>(data);
+    gpu::check(gpu::driver().cuPointerGetAttribute(&number, gpu::kPointerDevice, there),
                "cuPointerGetAttribute");
     return number;
   });

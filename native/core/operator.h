@@ -41,7 +41,7 @@ struct Context {
   size_t params_stride = 0;            // bytes from one sample's to the next one's
   Arena* scratch = nullptr;            // free to use until the call returns
   Arena* lasting = nullptr;            // of setup(): memory until the iteration is done
-  Texts* texts = nullptr;              // of setup(): for names of sources that are made up, which live as long as the batch
+  Texts* texts = nullptr;              // of setup(): for names of sources that are made up; live as long as the batch
 
   const Tensor& in(int i) const { return *inputs[i]; }
   Tensor& out(int i) const { return *outputs[i]; }
@@ -118,8 +118,8 @@ class Arg {
 };
 
 // A node's arguments by name, as penstock/op.py has declared, checked and completed them: defaults are filled in there,
-// and nowhere else. Names are said twice, in Python and here, so they are compared: asking for a name that is not declared
-// fails, and so does make_operator() where one is declared that the operator's constructor has not asked for.
+// and nowhere else. Names are said twice, in Python and here, so they are compared: asking for a name that is not
+// declared fails, and so does make_operator() where one is declared that the operator's constructor has not asked for.
 class Spec {
  public:
   int num_inputs = 0, num_outputs = 1;
@@ -163,8 +163,8 @@ inline constexpr int kMany = 1 << 16;
 
 class Operator {
  public:
-  // Who takes others than one hides these. A node has as many, so the inputs up to the least number are there; what more
-  // there is, Context::num_inputs says.
+  // Who takes others than one hides these. A node has as many, so the inputs up to the least number are there; what
+  // more there is, Context::num_inputs says.
   static constexpr Count kInputs{}, kOutputs{};
   virtual ~Operator() = default;
   // Writes dtype, shape and layout of the outputs, and the parameters for run(). May point an output's `data` at

@@ -52,8 +52,8 @@ struct GpuWork {
 };
 
 // Where a batch is in its segment; Scheduler::next_phase() has the ways from one to the other. prepare: samples get
-// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the functions
-// of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
+// memory, on a GPU also its list of work; flight: launched, and the CPU goes on when the GPU is done; call: the
+// functions of a Python segment are called; finished: with all segments, or it has failed or was cancelled.
 enum class Phase : int {
   setup = PS_PHASE_SETUP, prepare = PS_PHASE_PREPARE, run = PS_PHASE_RUN, launch = PS_PHASE_LAUNCH,
   flight = PS_PHASE_FLIGHT, call = PS_PHASE_CALL, finished = PS_PHASE_FINISHED,

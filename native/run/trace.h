@@ -20,7 +20,7 @@ enum class Did : int32_t {
   prepare = PS_DID_PREPARE,             // gave out memory for segment `at`, on a GPU also listed its work
   launch_ahead = PS_DID_LAUNCH_AHEAD,   // gave the GPU what waits for nothing
   launch = PS_DID_LAUNCH,               // gave the GPU the rest
-  device = PS_DID_DEVICE,               // the GPU's time for a batch, from its launch, or from the end of the batch before
+  device = PS_DID_DEVICE,               // the GPU's time for a batch, from its launch, or the end of the batch before
   wait = PS_DID_WAIT,                   // a consumer waited; `sample` is 1 when it then got the batch
   phase = PS_DID_PHASE,                 // a moment: the batch entered segment `at`; `sample` is its Phase
   finished = PS_DID_FINISHED,           // a moment
@@ -35,8 +35,8 @@ struct Span {         // ps_span of penstock.h
 
 class Trace {
  public:
-  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's calls
-  // make `device`.
+  // The writers behind the worker threads. The engine's lock makes `engine` and `python` one writer each; a stream's
+  // calls make `device`.
   enum Other {
     launcher = PS_WRITER_LAUNCHER, ahead = PS_WRITER_AHEAD, device = PS_WRITER_DEVICE, engine = PS_WRITER_ENGINE,
     python = PS_WRITER_PYTHON, others,

@@ -10,8 +10,8 @@ using namespace software_gpu;
 
 namespace {
 
-// As a driver may, which takes locks: SOFTWARE_GPU_HOST_FUNCTION_MS has host functions begin so late, and events are not
-// looked at while one is under way.
+// As a driver may, which takes locks: SOFTWARE_GPU_HOST_FUNCTION_MS has host functions begin so late, and events are
+// not looked at while one is under way.
 class HostFunctions {
  public:
   void run(CUhostFn function, void* data) {

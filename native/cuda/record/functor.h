@@ -1,5 +1,5 @@
-// Names of types in penstock/device, for the sources of kernels. These are made at run time; so the macros here name the
-// type to the host's compiler as well, which refuses one that is misspelt or gone. That the header has the type,
+// Names of types in penstock/device, for the sources of kernels. These are made at run time; so the macros here name
+// the type to the host's compiler as well, which refuses one that is misspelt or gone. That the header has the type,
 // tests/cuda/test_functors.py tries.
 #pragma once
 
@@ -39,8 +39,8 @@ struct FunctorTemplate {
 #define PS_FUNCTOR_TEMPLATE(name, file, ...)                                                        \
   ::ps::FunctorTemplate{PS_DEVICE_TEMPLATE(name, __VA_ARGS__), "device/" file,                      \
                         sizeof(::ps::device::name<__VA_ARGS__>), alignof(::ps::device::name<__VA_ARGS__>)}
-// The name of a type in ps::device, and of a template there, with the arguments of any instantiation: both may be declared
-// only, for the host.
+// The name of a type in ps::device, and of a template there, with the arguments of any instantiation: both may be
+// declared only, for the host.
 #define PS_DEVICE_TYPE(name) ((void)sizeof(std::type_identity<::ps::device::name>), "ps::device::" #name)
 #define PS_DEVICE_TEMPLATE(name, ...) \
   ::ps::TypeTemplate{((void)sizeof(std::type_identity<::ps::device::name<__VA_ARGS__>>), "ps::device::" #name)}

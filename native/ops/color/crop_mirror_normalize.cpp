@@ -155,7 +155,8 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     const std::vector<uint8_t> fill_bytes = truncated(fills(size_t(most)), dtype_);
     const void* fills = r.constant(fill_bytes.data(), fill_bytes.size());
     const auto* all = static_cast<const float*>(r.constant(table.data(), table.size() * sizeof(float)));
-    const auto type = PS_FUNCTOR_TEMPLATE(NormalizeElements, "color/crop_mirror_normalize.h", uint8_t, uint8_t, kMaxDims);
+    const auto type =
+        PS_FUNCTOR_TEMPLATE(NormalizeElements, "color/crop_mirror_normalize.h", uint8_t, uint8_t, kMaxDims);
     gpu::record_gather(r, type, r[0].in(0).dtype, dtype_, Border::constant,
                        [&](const Context& c, Gather& gather, device::GatherHead& head) {
                          const int64_t channels = c.in(0).shape[c.param<Params>().layout.find('C')];

@@ -154,7 +154,8 @@ const penstock_operator* checked(const penstock_operator* given, int number) {
     refuse(name + " takes " + std::to_string(op.least_inputs) + " to " + std::to_string(op.most_inputs) +
            " inputs: 0 to " + std::to_string(kMostInputs) + " can be");
   if (op.num_outputs < 1 || op.num_outputs > kMostOutputs)
-    refuse(name + " has " + std::to_string(op.num_outputs) + " outputs: 1 to " + std::to_string(kMostOutputs) + " can be");
+    refuse(name + " has " + std::to_string(op.num_outputs) +
+           " outputs: 1 to " + std::to_string(kMostOutputs) + " can be");
   if (op.params_bytes > kMostParams)
     refuse(name + ": params_bytes=" + std::to_string(op.params_bytes) + ": at most " + std::to_string(kMostParams));
   if (op.num_arguments < 0 || op.num_arguments > 1024 || (op.num_arguments && !op.arguments))

@@ -126,7 +126,8 @@ void SampleView::take_outputs(const Context& c) const {
     const auto refuse = [&](const std::string& problem) {
       fail(ErrorKind::internal, "its setup() gives output " + std::to_string(k) + " " + problem);
     };
-    if (from.ndim < 0 || from.ndim > kMaxDims) refuse(std::to_string(from.ndim) + " axes: 0 to " + std::to_string(kMaxDims) + " can be");
+    if (from.ndim < 0 || from.ndim > kMaxDims)
+      refuse(std::to_string(from.ndim) + " axes: 0 to " + std::to_string(kMaxDims) + " can be");
     Tensor t;
     t.dtype = DType(from.dtype);
     t.shape.ndim = from.ndim;

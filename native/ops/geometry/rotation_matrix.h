@@ -17,8 +17,8 @@ inline void rotation_matrix(float angle, float* m) {
   m[0] = c, m[1] = -s, m[2] = s, m[3] = c;
 }
 
-// About an axis of space, of any length: three rows, by Rodrigues' formula, with DALI's roundings; and as there, an angle
-// of 0 turns nothing by a last bit.
+// About an axis of space, of any length: three rows, by Rodrigues' formula, with DALI's roundings; and as there, an
+// angle of 0 turns nothing by a last bit.
 inline void rotation_matrix(float angle, const float* axis, float* m) {
   const float length = std::sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
   if (!(length > 0) || !std::isfinite(length))

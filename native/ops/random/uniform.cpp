@@ -33,7 +33,8 @@ class RandomUniform : public DrawnOperator {
   }
 
   void record(gpu::Recorder& r) const override {
-    if (!values_.given()) return record_functor(r, PS_FUNCTOR_TEMPLATE(Uniform, "random/uniform.h", float), from_range());
+    if (!values_.given())
+      return record_functor(r, PS_FUNCTOR_TEMPLATE(Uniform, "random/uniform.h", float), from_range());
     std::vector<double> all;                         // all samples' values, copied at once
     std::vector<size_t> first{0};
     for (int i = 0; i < r.size(); i++) {

@@ -164,7 +164,8 @@ class Subscript : public RowOperator, public StageOperator {
     bool named;                      // a layout has names for all axes or for none
 
     void add(int64_t size, char name) {
-      if (shape.ndim == kMaxDims) fail(ErrorKind::argument, "the result would have more than " + std::to_string(kMaxDims) + " axes");
+      if (shape.ndim == kMaxDims)
+        fail(ErrorKind::argument, "the result would have more than " + std::to_string(kMaxDims) + " axes");
       shape.push(size);
       layout += name;
       named = named && name != '?';

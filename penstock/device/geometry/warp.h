@@ -29,7 +29,8 @@ PS_FN void invert_linear_part(const AffineMatrix<2>& m, AffineMatrix<2>& r) {
   r.at(0, 0) = m.at(1, 1) / det, r.at(0, 1) = -m.at(0, 1) / det;
   r.at(1, 0) = -m.at(1, 0) / det, r.at(1, 1) = m.at(0, 0) / det;
 }
-// By Gauss and Jordan, in the order of operations that gives DALI's last bits, which decide half-way between two pixels.
+// By Gauss and Jordan, in the order of operations that gives DALI's last bits, which decide half-way between two
+// pixels.
 PS_FN void invert_linear_part(AffineMatrix<3> m, AffineMatrix<3>& r) {
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 3; k++) r.at(i, k) = i == k;

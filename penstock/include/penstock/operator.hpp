@@ -1,6 +1,6 @@
-// Operators of one's own in C++17: a thin wrapper over the C structs of operator.h. What is thrown in functions of one's
-// own becomes the error that the pipeline raises: std::invalid_argument where a sample or an argument is not what the
-// operator takes (InputError), std::bad_alloc (OutOfMemoryError), anything else (OperatorError).
+// Operators of one's own in C++17: a thin wrapper over the C structs of operator.h. What is thrown in functions of
+// one's own becomes the error that the pipeline raises: std::invalid_argument where a sample or an argument is not what
+// the operator takes (InputError), std::bad_alloc (OutOfMemoryError), anything else (OperatorError).
 //
 // See docs/custom-operators.md.
 #pragma once
