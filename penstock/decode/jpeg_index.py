@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from penstock.errors import ArgumentError, ReadError, one_line
+from penstock.errors import ArgumentError, PenstockError, ReadError, one_line
 from penstock.machine import native
 
 NAME = "penstock.jpegindex"  # of an index that lies in the folder that it is of
@@ -138,20 +138,41 @@ def _target(paths: list[str], output: str | os.PathLike[str] | None) -> Path:
 
 
 def _write(paths: list[str], to: Path, but: set[str], progress: Callable[[Report], None] | None) -> Report:
-    index = native.blocking().ps_jpeg_index_create(os.fsencode(to))
-    if not index:
-        raise native.failure()
     report = Report()
-    try:
-        _add_all(index, _together(_files(paths, but, report.unreadable)), report, progress)
-        if native.blocking().ps_jpeg_index_finish(index) < 0:
+    index = _Index(to)
+    _add_all(index, _together(_files(paths, but, report.unreadable)), report, progress)
+    index.finish()
+    return report
+
+
+class _Index:
+    """One that is being written. It is closed when nobody has it any more: a signal's exception may come when a thread
+    has begun that its pool does not know yet, so that nobody waits for it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._index = native.blocking().ps_jpeg_index_create(os.fsencode(path))
+        if not self._index:
             raise native.failure()
-        return report
-    finally:
-        native.blocking().ps_jpeg_index_destroy(index)
+
+    def add(self, path: str, ranges: list[_Range]) -> list[int]:
+        """What became of each."""
+        became = (c.c_int32 * len(ranges))()
+        flat = native.integers([number for pair in ranges for number in pair])
+        if native.blocking().ps_jpeg_index_add(self._index, os.fsencode(path), flat, len(ranges), became) < 0:
+            raise native.failure()
+        return list(became)
+
+    def finish(self) -> None:
+        if native.blocking().ps_jpeg_index_finish(self._index) < 0:
+            raise native.failure()
+
+    def __del__(self) -> None:
+        if getattr(self, "_index", None):
+            native.blocking().ps_jpeg_index_destroy(self._index)
 
 
-def _add_all(index: int, work: Iterator[_Work], report: Report, progress: Callable[[Report], None] | None) -> None:
+def _add_all(index: _Index, work: Iterator[_Work], report: Report, progress: Callable[[Report], None] | None) -> None:
     """Threads take work as long as there is any. The native library does it without the GIL."""
     lock, stopped = threading.Lock(), threading.Event()
 
@@ -166,8 +187,8 @@ def _add_all(index: int, work: Iterator[_Work], report: Report, progress: Callab
 
     threads = len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(run) for _ in range(threads)}
         try:
+            running = {pool.submit(run) for _ in range(threads)}
             while running:
                 done, running = wait(running, timeout=0.25)
                 for future in done:
@@ -178,16 +199,14 @@ def _add_all(index: int, work: Iterator[_Work], report: Report, progress: Callab
             stopped.set()
 
 
-def _add(index: int, path: str, ranges: list[_Range], report: Report, lock: threading.Lock) -> None:
-    became = (c.c_int32 * len(ranges))()
-    flat = native.integers([number for pair in ranges for number in pair])
-    added = native.blocking().ps_jpeg_index_add(index, os.fsencode(path), flat, len(ranges), became)
-    problem = native.failure() if added < 0 else None
+def _add(index: _Index, path: str, ranges: list[_Range], report: Report, lock: threading.Lock) -> None:
+    try:
+        counts = Counter(index.add(path, ranges))
+    except PenstockError as e:
+        with lock:
+            report.unreadable.append(str(e))
+        return
     with lock:
-        if problem:
-            report.unreadable.append(str(problem))
-            return
-        counts = Counter(became)
         report.indexed += counts[Indexed.YES]
         report.not_jpeg += counts[Indexed.NOT_JPEG]
         report.other_kind += counts[Indexed.OTHER_KIND]

@@ -14,7 +14,7 @@ import pytest
 import penstock
 from penstock import Pipeline, backend, fn, pipeline_def, types
 from penstock.errors import DecodeError
-from tests.cuda.test_gpu_engine import run_script
+from tests.cuda.scripts import run_script
 from tests.decode.pictures import Array, jpeg, png, smooth, write
 from tests.decode.test_cuda_jpeg import LEFT, TAKEN, damaged
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from penstock.decode.jpeg_index import NAME
+from penstock.decode.jpeg_index import NAME, build_index
+from penstock.machine import native
 from tests.decode.pictures import write
 from tests.decode.test_jpeg_index import FILES, index_of, run
 from tests.faults.processes import faulty, runs, script
@@ -90,3 +94,39 @@ def test_a_build_that_is_terminated_leaves_nothing(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (128 + signal.SIGTERM, "", "")
     assert [path.name for path in folder.iterdir() if NAME in path.name] == []
+
+
+def test_an_exception_when_a_thread_has_just_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a signal: its pool does not know and wait for the thread, and the index is not closed under it."""
+    events: list[str] = []
+    library, begin, begun, adding = native.blocking(), threading.Thread.start, [], threading.Event()
+
+    class Library:
+        """Is slow to add, and notes what is done."""
+
+        def __getattr__(self, name: str) -> Any:
+            def call(*arguments: Any) -> Any:
+                if name == "ps_jpeg_index_add":
+                    adding.set()
+                    time.sleep(0.5)
+                result = getattr(library, name)(*arguments)
+                events.append(name)
+                return result
+
+            return call
+
+    def start(thread: threading.Thread) -> None:
+        begin(thread)
+        begun.append(thread)
+        assert adding.wait(60)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(native, "blocking", Library)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    write(tmp_path / "files", [FILES["gray"]])
+    with pytest.raises(KeyboardInterrupt):
+        build_index([tmp_path / "files"])
+    begun[0].join()
+    gc.collect()
+    assert events == ["ps_jpeg_index_create", "ps_jpeg_index_add", "ps_jpeg_index_destroy"]
+    assert [path.name for path in (tmp_path / "files").iterdir() if NAME in path.name] == []
