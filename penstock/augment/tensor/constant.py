@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from penstock import types
+from penstock.errors import OutOfMemoryError
 from penstock.graph.constants import ConstantOp
 from penstock.op import arg, op
 from penstock.types.convert import NUMBERS, saturate
@@ -20,7 +21,8 @@ class Constant(ConstantOp):
     or ``dtype``. Values are rounded and limited to what the type holds.
 
     Errors: ArgumentError if not just one of ``fdata`` and ``idata`` is given, or their number fits no shape, for
-    negative extents, and for a ``dtype`` that tensors do not have.
+    negative extents, and for a ``dtype`` that tensors do not have; OutOfMemoryError where there is no room for
+    the tensor.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -57,4 +59,9 @@ class Constant(ConstantOp):
         array = np.asarray(data, np.int64 if whole else np.float64)
         stored = types.INT32 if dtype in (types.IMAGE_TYPE, types.DATA_TYPE, types.INTERP_TYPE) else dtype
         values = saturate(array, np.dtype(types.to_numpy_type(stored)))
-        self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
+        try:
+            self.array = np.full(shape, values[0]) if len(data) == 1 else values.reshape(shape)
+        except (MemoryError, ValueError):  # NumPy's, where the elements cannot even be counted
+            bytes_wanted = math.prod(shape) * values.itemsize
+            problem = f"shape={shape}: there is no room for {bytes_wanted} bytes"
+            raise OutOfMemoryError(f"{self.shown_name()}: {problem}") from None

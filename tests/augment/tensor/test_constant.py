@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from penstock import fn, types
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, OutOfMemoryError
 from tests.cases import Array, case
 
 
@@ -51,3 +51,9 @@ CASES = [
 def test_mistakes_are_named(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(ArgumentError, match=f"constant: .*{problem}"):
         fn.constant(**arguments)
+
+
+@pytest.mark.parametrize("shape", [[2**62], [2**40, 2**40]])
+def test_more_than_any_memory_holds(shape: list[int]) -> None:
+    with pytest.raises(OutOfMemoryError, match=r"constant: shape=\[.*\]: there is no room for \d+ bytes"):
+        fn.constant(fdata=[2.5], shape=shape)
