@@ -383,7 +383,7 @@ KNOWN = [
         expression("math.rsqrt", "np.float32([0.0])", "_"),
         lambda case, found: (
             found.kind == VALUES
-            and (uses(case, "math.rsqrt") or ("epsilon=-" in case.text() and uses(case, "normalize")))
+            and (uses(case, "math.rsqrt") or (re.search("epsilon=(-|.*inf)", case.text()) and uses(case, "normalize")))
             and only_no_numbers(case, found)
         ),
     ),

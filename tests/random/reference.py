@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from penstock import newaxis
+from penstock import newaxis, types
 from tests.random import data
 from tests.random.case import Call, Case
 from tests.random.outcome import Array
 
-TYPES = SimpleNamespace(Constant=lambda number: number)
+TYPES = SimpleNamespace(**{**vars(types), "Constant": lambda number: number})
 
 
 def evaluated(case: Case, sample: int, texts: tuple[str, ...]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
@@ -39,15 +40,23 @@ class Report:
         return "\n\n".join([counts, *(f"# {' '.join(key)}\n{text}" for key, text in self.findings.items())])
 
 
-def search(seed: int, seconds: float, part: int = 0, parts: int = 1, log: Callable[[str], None] = print) -> Report:
-    """Every ``parts``-th case from ``part`` on."""
+def search(
+    seed: int,
+    seconds: float,
+    part: int = 0,
+    parts: int = 1,
+    log: Callable[[str], None] = print,
+    cases: float = math.inf,
+) -> Report:
+    """Every ``parts``-th case from ``part`` on, ``cases`` of them at most."""
     report = Report()
     with Library("nvidia.dali") as dali, Library("penstock") as ours, unfused() as alone:
         libraries = Libraries(dali, ours, alone)
         known = dali.ask("")
         until = time.monotonic() + seconds
         number = part
-        while time.monotonic() < until and len(report.findings) < MOST:
+        last = part + cases * parts
+        while number < last and time.monotonic() < until and len(report.findings) < MOST:
             case = draw(seed, number, known)
             found = difference(case, libraries, report.counts)
             if found and note(report, case, found, libraries, f"seed {seed}, case {number}"):
