@@ -50,7 +50,7 @@ class Library:
         """The answer; an Outcome that tells how the process died, where it has."""
         assert self._process is not None
         assert self._process.stdout is not None
-        until, read = time.monotonic() + LONGEST, b""
+        until, read = time.monotonic() + LONGEST, bytearray()  # hundreds of megabytes, for some
         while len(read) < 8 or len(read) < 8 + int.from_bytes(read[:8], "little"):
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
