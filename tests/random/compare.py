@@ -59,7 +59,9 @@ def compare(case: Case, dali: Outcome, ours: Outcome) -> Difference | None:
 
 
 def compare_fusion(fused: Outcome, unfused: Outcome) -> Difference | None:
-    """Fusion changes no bit."""
+    """Fusion changes no bit. What a crop does not need of a file that is cut off is decoded by no fused operator."""
+    if fused.ran and unfused.error == "DecodeError" and "too early" in unfused.message:
+        return None
     if fused.ran == unfused.ran and list(map(_bits, fused.outputs)) == list(map(_bits, unfused.outputs)):
         return None
     return Difference("fusion", f"{fused}, unfused {unfused}")

@@ -229,7 +229,8 @@ def other_means(case: Case, found: Difference) -> bool:
 
 def rounded(case: Case, found: Difference) -> bool:
     """From numbers beyond the 24 bits of a FLOAT."""
-    return found.kind == VALUES and uses(case, "reductions.variance", "reductions.std_dev") and large(case)
+    names = ("reductions.variance", "reductions.std_dev", "normalize")
+    return found.kind == VALUES and uses(case, *names) and large(case)
 
 
 def large(case: Case) -> bool:
@@ -295,3 +296,10 @@ def resized_by(case: Case, found: Difference, filters: str, *arguments: str) -> 
 def several_fills(case: Case, found: Difference) -> bool:
     given = [call.given() for call in case.calls if call.operator == "crop_mirror_normalize"]
     return found.kind == VALUES and any("," in arguments.get("fill_values", "") for arguments in given)
+
+
+def one_fill(case: Case, found: Difference) -> bool:
+    """Where ours is the fill, or 0 without one."""
+    given = [call.given() for call in case.calls if call.operator == "crop_mirror_normalize"]
+    padded = any("pad_output" in arguments or "out_of_bounds_policy" in arguments for arguments in given)
+    return found.kind == VALUES and padded and len(np.unique(apart(case, found)[0])) == 1

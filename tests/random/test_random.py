@@ -30,8 +30,9 @@ def libraries() -> Iterator[tuple[Library, Library]]:
         yield dali, ours
 
 
-@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.reason)
+@pytest.mark.parametrize("known", [k for k in KNOWN if k.example], ids=lambda known: known.reason)
 def test_known_differences_are_still_there(known: Known, libraries: tuple[Library, Library]) -> None:
+    assert known.example is not None
     dali, ours = both(*libraries, known.example.text())
     found = compare(known.example, dali, ours)
     if dali.died:
