@@ -1,7 +1,7 @@
-"""Each operator beside DALI's: 64 photographs of 500x375 (or what it takes), 2 threads, in one process.
+"""Each operator beside DALI's: 64 photographs of 500x375 (or what it takes), in one process.
 
-Both get their inputs from an external source that copies nothing, and take turns; so the figures have the fixed cost of
-an iteration in them, about half a millisecond in either library.
+Both get their inputs from an external source that copies nothing (on the GPU from arrays that are there), and take
+turns; so the figures have the fixed cost of an iteration in them, about half a millisecond in either library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -205,14 +205,24 @@ class Inputs:
         return made[kind]()
 
 
-def _pipeline(library: str, define: Define, given: tuple[list[Any], str] | None) -> Any:
+def on_gpu(arrays: list[Any]) -> list[Any]:
+    """These on the first GPU."""
+    import torch
+
+    return [torch.from_numpy(np.ascontiguousarray(array)).cuda() for array in arrays]
+
+
+def _pipeline(
+    library: str, define: Define, given: tuple[list[Any], str] | None, threads: int = THREADS, gpu: bool = False
+) -> Any:
     module = importlib.import_module(library)
-    pipe = module.Pipeline(batch_size=BATCH, num_threads=THREADS, device_id=None, prefetch_queue_depth=2)
+    device = {"device": "gpu"} if gpu else {}
+    pipe = module.Pipeline(batch_size=BATCH, num_threads=threads, device_id=0 if gpu else None, prefetch_queue_depth=2)
     with pipe:
         data = None
         if given:
             arrays, layout = given
-            data = module.fn.external_source(lambda: arrays, layout=layout or None, no_copy=True)
+            data = module.fn.external_source(lambda: arrays, layout=layout or None, no_copy=True, **device)
         outputs = define(module.fn, module.types, data)
         pipe.set_outputs(*(outputs if isinstance(outputs, (list, tuple)) else [outputs]))
     pipe.build()
@@ -227,17 +237,26 @@ def batches_of(library: str, name: str, number: int, folder: str) -> Callable[[]
     return lambda: pipe.run()
 
 
-def times(define: Define, given: Any, rounds: int, seconds: float) -> tuple[float, float, float]:
+def times(
+    define: Define, given: Any, rounds: int, seconds: float, threads: int = THREADS, gpu: bool = False
+) -> tuple[float, float, float]:
     """Milliseconds a batch of Penstock and of DALI, and the median of the rounds' ratios."""
-    pipes = [_pipeline(library, define, given) for library in ("penstock", "nvidia.dali")]
+    pipes = [_pipeline(library, define, given, threads, gpu) for library in ("penstock", "nvidia.dali")]
+    wait = _nothing
+    if gpu:
+        import torch
+
+        wait = torch.cuda.synchronize
     rows = []
     for round_number in range(rounds + 1):  # the first one warms up
         row = []
         for pipe in pipes:
+            wait()
             count, begin = 0, time.perf_counter()
             while time.perf_counter() - begin < seconds or count < 4:
                 pipe.run()
                 count += 1
+            wait()
             row.append(1000 * (time.perf_counter() - begin) / count)
         if round_number:
             rows.append(row)
@@ -247,15 +266,34 @@ def times(define: Define, given: Any, rounds: int, seconds: float) -> tuple[floa
     return ours, dalis, statistics.median(row[1] / row[0] for row in rows)
 
 
-def rows(folder: Path, rounds: int, seconds: float, only: str = "") -> Iterator[list[str]]:
-    """Cells of a table: operator, arguments, ms a batch of each, and how many times as fast as DALI's ours is."""
+def _nothing() -> None:
+    pass
+
+
+def rows(
+    folder: Path, rounds: int, seconds: float, only: Sequence[str] = (), threads: int = THREADS, gpu: bool = False
+) -> Iterator[list[str]]:
+    """Cells of a table: operator, arguments, ms a batch of each, and how many times as fast as DALI's ours is.
+
+    ``only``: of operators whose names have one of these in them. On the GPU without decoders, and without what either
+    library has on the CPU alone.
+    """
     warnings.simplefilter("ignore")
     inputs, ratios = Inputs(folder), []
     for name, cases in CASES.items():
         for kind, what, define in cases:
-            if only not in name:
+            if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs")):
                 continue
-            ours, dalis, ratio = times(define, inputs.of(kind), rounds, seconds)
+            given = inputs.of(kind)
+            if gpu and given:
+                given = on_gpu(given[0]), given[1]
+            try:
+                ours, dalis, ratio = times(define, given, rounds, seconds, threads, gpu)
+            except (RuntimeError, ValueError, TypeError) as e:
+                if not gpu:
+                    raise
+                yield [name, what, "-", "-", str(e).splitlines()[0][:60]]
+                continue
             ratios.append(ratio)
             yield [name, what, f"{ours:.2f}", f"{dalis:.2f}", f"{ratio:.2f}"]
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
