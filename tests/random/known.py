@@ -408,5 +408,10 @@ KNOWN = [
         example("fn.crop_mirror_normalize", SMALL, std="[9.0]", fill_values="[1, 2, 3]", out_of_bounds_policy="'pad'"),
         several_fills,
     ),
+    Known(
+        "without names for new axes there is no layout, DALI keeps the letters before the first of them",
+        example("fn.expand_dims", "noise('int32', (4, 2, 3), 977, 4)", layout="XYZ", axes="[1]", new_axis_names="''"),
+        lambda case, found: found.kind == "layout" and uses(case, "expand_dims") and "new_axis_names=''" in case.text(),
+    ),
     Known("a fill is of all channels, in DALI those beyond four are what was in memory", None, one_fill),
 ]
