@@ -15,6 +15,7 @@ from tests.random.matchers import (
     beyond,
     beyond_the_type,
     crop_beyond,
+    either_not_finite,
     few,
     first_column,
     mirrored,
@@ -243,7 +244,7 @@ KNOWN = [
             roi_end="[1.0, 2.47]",
             interp_type="types.INTERP_CUBIC",
         ),
-        lambda case, found: resized_by(case, found, "") and "wild(" in case.text() and not_finite(case, found),
+        lambda case, found: resized_by(case, found, "") and "wild(" in case.text() and either_not_finite(case, found),
     ),
     Known(
         "a number as MT scales coordinates, DALI adds an axis to them where it comes from a node",
