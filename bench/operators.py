@@ -161,6 +161,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             ),
         )
     ],
+    "tensor_resize": [
+        ("photos", "scales 0.5", lambda fn, t, x: fn.tensor_resize(x, scales=[0.5, 0.5], axes=[0, 1])),
+    ],
     "transpose": [("photos", "to CHW", lambda fn, t, x: fn.transpose(x, perm=[2, 0, 1]))],
     "warp_affine": [
         (

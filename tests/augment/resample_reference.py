@@ -103,9 +103,14 @@ def extents(
     return out.tolist(), lo.tolist(), hi.tolist()
 
 
-def apply(
+def apply(x: Array, layout: str, out: Sequence[int], lo: Sequence[float], hi: Sequence[float], **how: Any) -> Array:
+    """The array resampled along D, H and W (or H and W) of its layout."""
+    return resampled(x, [layout.index(name) for name in "DHW"[3 - len(out) :]], out, lo, hi, **how)
+
+
+def resampled(
     x: Array,
-    layout: str,
+    axes: Sequence[int],
     out: Sequence[int],
     lo: Sequence[float],
     hi: Sequence[float],
@@ -116,11 +121,10 @@ def apply(
     antialias: bool = True,
     dtype: Any = None,
 ) -> Array:
-    """The array resampled along D, H and W (or H and W) of its layout."""
+    """The array resampled along these axes."""
     result = x.astype(float)
-    for i, name in enumerate("DHW"[3 - len(out) :]):
+    for i, axis in enumerate(axes):
         given = min_filter if abs(hi[i] - lo[i]) > out[i] else mag_filter
-        axis = layout.index(name)
         kind = interp_type if given is None else given
         matrix = weights(x.shape[axis], out[i], lo[i], hi[i], kind, antialias)
         result = np.moveaxis(np.tensordot(matrix, result, (1, axis)), 0, axis)

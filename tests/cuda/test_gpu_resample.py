@@ -36,6 +36,10 @@ CASES = [
     case("resize", large(), size=(41, 53), interp_type=per_sample([3, 0, 5]), antialias=False),
     case("resize", large(), size=(7, 5)),
     case("random_resized_crop", large(), size=(64, 96)),
+    case("tensor_resize", samples(large().arrays), sizes=[51, 133], axes=[0, 1]),
+    case("tensor_resize", samples(large(dtype=np.float32).arrays), sizes=[51], axes=[0]),
+    case("tensor_resize", samples(large(dtype=np.int16).arrays), scales=[0.7, 1.3, 2.0], alignment=[0.2]),
+    case("tensor_resize", samples([np.float32([[2, 4, 9, 1]])] * 2), sizes=[7], axes=[-1]),
 ]  # fmt: skip
 
 

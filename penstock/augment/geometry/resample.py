@@ -37,34 +37,9 @@ class ResampleArgs(Op):
     temp_buffer_hint = arg(0, "Bytes of temporary memory to begin with.", unused="memory is found as needed.")
 
 
-class ResizeArgs(ResampleArgs):
-    """The size of the output, and which part of the input fills it (ops/geometry/resize/size.h)."""
+class ExtentArgs(Op):
+    """How extents follow from those given, and which part of the input fills them (ops/geometry/resize/size.h)."""
 
-    size = arg(
-        None,
-        "Extents of the output in the order of the axes: (height, width) or (depth, height, width), or one number for "
-        "all. 0: not given. Below 0: mirrored along that axis. Fractions are allowed, see `subpixel_scale`.",
-        kind="numbers",
-        per_sample=True,
-        aka=["output_size", "shape", "new_size"],
-    )
-    resize_x = arg(0.0, "Width of the output, like one value of `size`.", per_sample=True, aka=["width", "w"])
-    resize_y = arg(0.0, "Height of the output, like one value of `size`.", per_sample=True, aka=["height", "h"])
-    resize_z = arg(0.0, "Depth of the output, of volumes, like one value of `size`.", per_sample=True, aka=["depth"])
-    resize_shorter = arg(
-        0.0,
-        "Length of the shorter side; the picture keeps its shape.",
-        per_sample=True,
-        only_given=True,
-        aka=["shorter", "short_side", "shorter_side"],
-    )
-    resize_longer = arg(
-        0.0,
-        "Length of the longer side; the picture keeps its shape.",
-        per_sample=True,
-        only_given=True,
-        aka=["longer", "long_side", "longer_side"],
-    )
     mode = arg(
         "default",
         "'default': extents that are not given follow from the others, so that the picture keeps its shape; "
@@ -92,6 +67,41 @@ class ResizeArgs(ResampleArgs):
     )
     roi_end = arg(None, "Where the region that is resized ends.", kind="numbers", per_sample=True)
     roi_relative = arg(False, "Whether the region is given as shares of the input's extents.")
+
+    def prepare(self) -> None:
+        super().prepare()
+        if len({"roi_start", "roi_end"} & self.given) == 1:
+            raise self.wrong("roi_start", "roi_start and roi_end must be given together")
+
+
+class ResizeArgs(ExtentArgs, ResampleArgs):
+    """The size of the output."""
+
+    size = arg(
+        None,
+        "Extents of the output in the order of the axes: (height, width) or (depth, height, width), or one number for "
+        "all. 0: not given. Below 0: mirrored along that axis. Fractions are allowed, see `subpixel_scale`.",
+        kind="numbers",
+        per_sample=True,
+        aka=["output_size", "shape", "new_size"],
+    )
+    resize_x = arg(0.0, "Width of the output, like one value of `size`.", per_sample=True, aka=["width", "w"])
+    resize_y = arg(0.0, "Height of the output, like one value of `size`.", per_sample=True, aka=["height", "h"])
+    resize_z = arg(0.0, "Depth of the output, of volumes, like one value of `size`.", per_sample=True, aka=["depth"])
+    resize_shorter = arg(
+        0.0,
+        "Length of the shorter side; the picture keeps its shape.",
+        per_sample=True,
+        only_given=True,
+        aka=["shorter", "short_side", "shorter_side"],
+    )
+    resize_longer = arg(
+        0.0,
+        "Length of the longer side; the picture keeps its shape.",
+        per_sample=True,
+        only_given=True,
+        aka=["longer", "long_side", "longer_side"],
+    )
     image_type = arg(None, "Colour space.", kind="image_type", unused="it changes nothing.", deprecated="leave it out")
 
     def prepare(self) -> None:
@@ -106,5 +116,3 @@ class ResizeArgs(ResampleArgs):
             )
         if "mode" in self.given and used[0][0] in ("resize_shorter", "resize_longer"):
             raise self.wrong("mode", f"cannot be given together with {used[0][0]}, which implies one")
-        if len({"roi_start", "roi_end"} & self.given) == 1:
-            raise self.wrong("roi_start", "roi_start and roi_end must be given together")

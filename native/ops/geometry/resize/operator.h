@@ -2,6 +2,7 @@
 // CPU, as a stage of pictures or volume by volume on the GPU.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "core/operator.h"
@@ -52,27 +53,23 @@ class ResampleOperator : public RowOperator, public StageOperator {
     const Tensor& in = c.in(0);
     const SpaceAxes space = space_axes(in);
     Tensor& out = c.out(0);
-    out.dtype = dtype_ == DType::none ? in.dtype : dtype_;
-    check_types(in.dtype, out.dtype);
+    set_type(c);
     ResampleRegion regions[3];
     for (int i = 0; i < space.count; i++) regions[i].in = in.shape[space.first + i];
     find(c, space, regions);
     out.shape = in.shape;
     out.layout = space.layout;
-    Params& p = c.param<Params>();
-    p.space = space;
     for (int i = 0; i < space.count; i++) {
       if (regions[i].in == 0) regions[i].out = 0;
       out.shape[space.first + i] = regions[i].out;
-      p.axes[i] = axis(c, regions[i]);
-      p.axes[i].summed = i < space.count - 1;   // along all but rows
     }
-    if (space.count == 2) p.fields = fields(c);
+    place(c, space.first, space.count, regions);
+    if (space.count == 2) c.param<Params>().fields = fields(c);
   }
 
   Misfit rows_misfit(const Context& c) const override {
     const Params& p = c.param<Params>();
-    if (p.space.first != 0 || p.space.count != 2 || c.in(0).shape.ndim != 3) return misfit::no_picture;
+    if (!p.is_picture) return misfit::no_picture;
     if (p.axes[0].flipped()) return "rows change their order";
     return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
@@ -90,20 +87,17 @@ class ResampleOperator : public RowOperator, public StageOperator {
     const Tensor &in = c.in(0), &out = c.out(0);
     if (c.num_outputs > 1) finish(c);
     if (out.shape.volume() == 0 || in.shape.volume() == 0) return;
-    int64_t outer = 1, channels = 1;
-    for (int i = 0; i < p.space.first; i++) outer *= in.shape[i];
-    for (int i = p.space.first + p.space.count; i < in.shape.ndim; i++) channels *= in.shape[i];
     Resampler& resampler = c.st<ThreadState>().resampler;
-    for (int64_t i = 0; i < outer; i++) {
-      const uint8_t* from = in.as<uint8_t>() + in.bytes() / size_t(outer) * size_t(i);
-      uint8_t* to = out.as<uint8_t>() + out.bytes() / size_t(outer) * size_t(i);
-      if (p.space.count == 2) resampler.picture(p.axes, int(channels), from, in.dtype, to, out.dtype);
-      else resampler.volume(p.axes, int(channels), from, in.dtype, to, out.dtype, *c.scratch);
+    for (int64_t i = 0; i < p.outer; i++) {
+      const uint8_t* from = in.as<uint8_t>() + in.bytes() / size_t(p.outer) * size_t(i);
+      uint8_t* to = out.as<uint8_t>() + out.bytes() / size_t(p.outer) * size_t(i);
+      if (p.count == 2) resampler.picture(p.axes, int(p.channels), from, in.dtype, to, out.dtype);
+      else resampler.volume(p.axes, int(p.channels), from, in.dtype, to, out.dtype, *c.scratch);
     }
   }
 
   Misfit stage_misfit(const Context& c) const override {
-    return c.param<Params>().space.count == 2 ? fits : "the input is a volume";
+    return c.param<Params>().count == 2 ? fits : "the input is a volume";
   }
 
   Functor stage(const Context& c) const override {
@@ -140,37 +134,44 @@ class ResampleOperator : public RowOperator, public StageOperator {
     return input;
   }
 
-  // Volumes: rows, columns and slices in turn, by way of floats.
+  // What is no stage of pictures, such as volumes: rows, columns and slices in turn, by way of floats.
   void record_alone(gpu::Recorder& r) const override {
     if (!r.size()) return;
-    const int count = r[0].param<Params>().space.count;
+    const int count = r[0].param<Params>().count;
     std::vector<const void*> in;
-    std::vector<Shape> shapes;
-    for (int i = 0; i < r.size(); i++) in.push_back(r[i].in(0).data), shapes.push_back(r[i].in(0).shape);
+    std::vector<std::array<int64_t, 3>> extents;
+    for (int i = 0; i < r.size(); i++) {
+      const Params& p = r[i].param<Params>();
+      if (p.count != count)
+        fail(ErrorKind::unsupported, "the samples of a batch on the GPU must be resized along as many axes");
+      in.push_back(r[i].in(0).data);
+      extents.push_back({p.axes[0].in, p.axes[1].in, p.axes[2].in});
+    }
     DType type = r[0].in(0).dtype;
     for (int turn = 0; turn < count; turn++) {
       const int k = (turn + count - 2) % count;              // height, width, depth
       const bool last = turn == count - 1;
       AxisPass pass{type, last ? r[0].out(0).dtype : DType::f32, in, {}, {}, {}, {}};
+      std::vector<size_t> sizes;
       size_t total = 0;
       for (int i = 0; i < r.size(); i++) {
         const Params& p = r[i].param<Params>();
-        const Shape& before = shapes[size_t(i)];
-        const int axis = p.space.first + k;
+        auto& before = extents[size_t(i)];
         if (std::max(p.axes[k].in, p.axes[k].out) > INT32_MAX / 4)
           fail(ErrorKind::unsupported, "an axis is too long to be resampled on a GPU");
         pass.axes.push_back(p.axes[k]);
-        pass.outer.push_back(1);
-        pass.inner.push_back(1);
-        for (int d = 0; d < axis; d++) pass.outer.back() *= before[d];
-        for (int d = axis + 1; d < before.ndim; d++) pass.inner.back() *= before[d];
-        shapes[size_t(i)][axis] = p.axes[k].out;
-        total += size_t(shapes[size_t(i)].volume());
+        pass.outer.push_back(p.outer);
+        pass.inner.push_back(p.channels);
+        for (int d = 0; d < k; d++) pass.outer.back() *= before[size_t(d)];
+        for (int d = k + 1; d < count; d++) pass.inner.back() *= before[size_t(d)];
+        before[size_t(k)] = p.axes[k].out;
+        sizes.push_back(size_t(pass.outer.back() * p.axes[k].out * pass.inner.back()));
+        total += sizes.back();
       }
       auto* scratch = last ? nullptr : static_cast<float*>(r.scratch(total * sizeof(float)));
       for (int i = 0; i < r.size(); i++) {
         pass.out.push_back(last ? r[i].out(0).data : scratch);
-        if (!last) scratch += shapes[size_t(i)].volume();
+        if (!last) scratch += sizes[size_t(i)];
       }
       record_pass(r, pass);
       in.assign(pass.out.begin(), pass.out.end());
@@ -179,17 +180,56 @@ class ResampleOperator : public RowOperator, public StageOperator {
   }
 
  protected:
+  struct Params {
+    ResampleAxis axes[3];              // depth, height and width, or the last two
+    int count = 0;                     // of the axes
+    int64_t outer = 1, channels = 1;   // how many of them there are, and elements behind the last axis
+    bool is_picture = false;           // of three axes, HWC
+    device::ResampleFields fields;     // of pictures
+  };
+
   // Completes the regions, whose `in` is set.
-  virtual void find(const Context& c, const SpaceAxes& space, ResampleRegion* regions) const = 0;
+  virtual void find(const Context&, const SpaceAxes&, ResampleRegion*) const {}
   // Writes the second output, where there is one.
   virtual void finish(const Context&) const {}
 
+  void set_type(const Context& c) const {
+    c.out(0).dtype = dtype_ == DType::none ? c.in(0).dtype : dtype_;
+    check_types(c.in(0).dtype, c.out(0).dtype);
+  }
+
+  // The axes [first, first + count) of the input are resampled.
+  void place(const Context& c, int first, int count, const ResampleRegion* regions) const {
+    const Shape& shape = c.in(0).shape;
+    Params& p = c.param<Params>();
+    p.count = count;
+    p.outer = p.channels = 1;
+    for (int i = 0; i < first; i++) p.outer *= shape[i];
+    for (int i = first + count; i < shape.ndim; i++) p.channels *= shape[i];
+    p.is_picture = first == 0 && count == 2 && shape.ndim == 3;
+    for (int i = 0; i < count; i++) {
+      p.axes[i] = axis(c, regions[i]);
+      p.axes[i].summed = i < count - 1;         // along all but rows
+    }
+  }
+
+  ResampleAxis axis(const Context& c, ResampleRegion r) const {
+    // A region without extent still shows the pixel that it lies in.
+    constexpr double kLeast = 1e-3;
+    if (std::abs(r.hi - r.lo) < kLeast) {
+      const double centre = (r.lo + r.hi) / 2, half = r.hi < r.lo ? -kLeast / 2 : kLeast / 2;
+      r.lo = centre - half, r.hi = centre + half;
+    }
+    const Arg<int>& filter = std::abs(r.hi - r.lo) > double(r.out) ? minifying_ : magnifying_;
+    const int number = filter.get(c);
+    if (number < 0 || number > int(Interp::gaussian))
+      fail(ErrorKind::argument, "there is no interpolation with the number " + std::to_string(number));
+    ResampleAxis a{r.in, r.out, float(r.lo), float(r.hi), Interp(number), antialias_};
+    if (a.filter == Interp::triangular) a.filter = Interp::linear;
+    return a;
+  }
+
  private:
-  struct Params {
-    SpaceAxes space;
-    ResampleAxis axes[3];
-    device::ResampleFields fields;     // of pictures
-  };
   struct ThreadState : State {
     Resampler resampler;
   };
@@ -214,22 +254,6 @@ class ResampleOperator : public RowOperator, public StageOperator {
   static Arg<int> filter(const Spec& s, const char* name) {
     const Arg<int> both = s.arg<int>("interp_type"), own = s.arg<int>(name);
     return own.given() ? own : both;
-  }
-
-  ResampleAxis axis(const Context& c, ResampleRegion r) const {
-    // A region without extent still shows the pixel that it lies in.
-    constexpr double kLeast = 1e-3;
-    if (std::abs(r.hi - r.lo) < kLeast) {
-      const double centre = (r.lo + r.hi) / 2, half = r.hi < r.lo ? -kLeast / 2 : kLeast / 2;
-      r.lo = centre - half, r.hi = centre + half;
-    }
-    const Arg<int>& filter = std::abs(r.hi - r.lo) > double(r.out) ? minifying_ : magnifying_;
-    const int number = filter.get(c);
-    if (number < 0 || number > int(Interp::gaussian))
-      fail(ErrorKind::argument, "there is no interpolation with the number " + std::to_string(number));
-    ResampleAxis a{r.in, r.out, float(r.lo), float(r.hi), Interp(number), antialias_};
-    if (a.filter == Interp::triangular) a.filter = Interp::linear;
-    return a;
   }
 
   DType dtype_;

@@ -15,30 +15,39 @@ struct ResampleRegion {
   double lo = 0, hi = 0;
 };
 
-// Sizes are computed in float and regions in double, as DALI's: that decides which way half pixels are rounded.
-class ResampleSize {
+enum class SizeRounding { nearest, down, up };
+
+// What sizes and regions have in common that are asked for in other words. Sizes are computed in float and regions in
+// double, as DALI's: that decides which way half pixels are rounded.
+class ResampleExtents {
  public:
-  explicit ResampleSize(const Spec& s)
-      : size_(s.arg<float>("size")), shorter_(s.arg<float>("resize_shorter")), longer_(s.arg<float>("resize_longer")),
-        max_size_(s.arg<float>("max_size")), roi_start_(s.arg<float>("roi_start")), roi_end_(s.arg<float>("roi_end")),
+  explicit ResampleExtents(const Spec& s)
+      : max_size_(s.arg<float>("max_size")), roi_start_(s.arg<float>("roi_start")), roi_end_(s.arg<float>("roi_end")),
         roi_relative_(s.flag("roi_relative")), subpixel_(s.flag("subpixel_scale")) {
-    for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(kEach[i]);
     const std::string mode = s.string("mode");
-    if (shorter_.given() || mode == "not_smaller") mode_ = Mode::not_smaller;
-    else if (longer_.given() || mode == "not_larger") mode_ = Mode::not_larger;
+    if (mode == "not_smaller") mode_ = Mode::not_smaller;
+    else if (mode == "not_larger") mode_ = Mode::not_larger;
     else if (mode == "stretch") mode_ = Mode::stretch;
   }
 
-  // Completes the n axes (depth, height, width, or the last two of them), whose `in` is set.
-  void find(const Context& c, int n, ResampleRegion* axes) const {
-    float size[3], scale[3], most[3], extent[3];
-    requested(c, n, size);
-    for (int i = 0; i < n; i++) most[i] = 0;
-    if (max_size_.given()) list(c, max_size_, "max_size", n, most);
+ protected:
+  enum class Mode { normal, stretch, not_larger, not_smaller };
+
+  // Which of the axes the arguments are of.
+  struct Named {
+    const int* axes;
+    int count;
+  };
+
+  // Completes n axes, whose `in` is set, by what was asked for: 0 is nothing, below 0 is mirrored.
+  void complete(const Context& c, const Named& named, int n, float* size, ResampleRegion* axes,
+                const float* alignment = nullptr, SizeRounding rounding = SizeRounding::nearest) const {
+    float scale[kMaxDims], most[kMaxDims] = {}, extent[kMaxDims];
+    if (max_size_.given()) list(c, max_size_, "max_size", named, most);
     bool any = false;
     for (int i = 0; i < n; i++) any |= size[i] != 0 && axes[i].in > 0;
     if (!any) std::fill_n(most, n, 0.0f);          // as DALI does
-    regions(c, n, axes);
+    regions(c, named, n, axes);
     for (int i = 0; i < n; i++) {
       if (size[i] < 0) std::swap(axes[i].lo, axes[i].hi);
       size[i] = std::abs(size[i]);
@@ -49,43 +58,34 @@ class ResampleSize {
     if (mode_ == Mode::not_larger || mode_ == Mode::not_smaller) one_scale(n, scale, most, extent, size, axes);
     else each_scale(n, scale, most, extent, size, axes);
     const bool empty = std::any_of(axes, axes + n, [](const ResampleRegion& axis) { return axis.in == 0; });
-    for (int i = 0; i < n; i++) round(size[i], axes[i], empty ? 0 : 1);
+    for (int i = 0; i < n; i++)
+      round(size[i], axes[i], empty ? 0 : 1, rounding, alignment ? double(alignment[i]) : 0.5);
   }
+
+  static void list(const Context& c, const Arg<float>& a, const char* name, const Named& named, float* to) {
+    const int64_t have = a.size(c);
+    if (have != 1 && have != named.count)
+      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values: expected 1 or " +
+                                    std::to_string(named.count));
+    for (int i = 0; i < named.count; i++) to[named.axes[i]] = a.get(c, have == 1 ? 0 : i);
+  }
+
+  static void check_size(float size, const char* name) {
+    if (std::abs(size) < 0x1p31f) return;
+    fail(ErrorKind::argument, std::string(name) + " is " + std::to_string(size) + ": expected less than 2^31");
+  }
+
+  Mode mode_ = Mode::normal;
 
  private:
-  enum class Mode { normal, stretch, not_larger, not_smaller };
   static constexpr float kThinnest = 1e-3f;        // a region that is thinner becomes this much thicker, as DALI's
-  static constexpr const char* kEach[] = {"resize_z", "resize_y", "resize_x"};
 
-  static void list(const Context& c, const Arg<float>& a, const char* name, int n, float* to) {
-    const int64_t have = a.size(c);
-    if (have != 1 && have != n)
-      fail(ErrorKind::argument, std::string(name) + " has " + std::to_string(have) + " values: expected 1 or " +
-                                    std::to_string(n));
-    for (int i = 0; i < n; i++) to[i] = a.get(c, have == 1 ? 0 : i);
-  }
-
-  void requested(const Context& c, int n, float* size) const {
-    if (size_.given()) list(c, size_, "size", n, size);
-    else if (shorter_.given()) std::fill_n(size, n, shorter_.get(c));
-    else if (longer_.given()) std::fill_n(size, n, longer_.get(c));
-    else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get(c);
-    for (int i = 0; i < n; i++) {
-      if (std::abs(size[i]) < 0x1p31f) continue;
-      const char* name = size_.given()      ? "size"
-                         : shorter_.given() ? "resize_shorter"
-                         : longer_.given()  ? "resize_longer"
-                                            : kEach[3 - n + i];
-      fail(ErrorKind::argument, std::string(name) + " is " + std::to_string(size[i]) + ": expected less than 2^31");
-    }
-  }
-
-  void regions(const Context& c, int n, ResampleRegion* axes) const {
-    float start[3] = {}, end[3];
+  void regions(const Context& c, const Named& named, int n, ResampleRegion* axes) const {
+    float start[kMaxDims] = {}, end[kMaxDims];
     for (int i = 0; i < n; i++) end[i] = roi_relative_ ? 1 : float(axes[i].in);
     if (roi_start_.given()) {
-      list(c, roi_start_, "roi_start", n, start);
-      list(c, roi_end_, "roi_end", n, end);
+      list(c, roi_start_, "roi_start", named, start);
+      list(c, roi_end_, "roi_end", named, end);
     }
     for (int i = 0; i < n; i++) {
       const float unit = roi_relative_ ? float(axes[i].in) : 1;
@@ -124,7 +124,10 @@ class ResampleSize {
     int given = 0;
     for (int i = 0; i < n; i++)
       if (scale[i] > 0) product *= scale[i], given++;
-    const float mean = mode_ == Mode::stretch || given == 0 ? 1 : given == 1 ? product : std::sqrt(product);
+    const float mean = mode_ == Mode::stretch || given == 0 ? 1
+                       : given == 1                         ? product
+                       : given == 2                         ? std::sqrt(product)
+                                                            : std::pow(product, 1.0f / float(given));
     for (int i = 0; i < n; i++) {
       if (size[i] == 0) {
         size[i] = extent[i] * mean;
@@ -134,21 +137,68 @@ class ResampleSize {
     }
   }
 
-  // The region grows or shrinks with what rounding does to the size, so the scale stays; but not beyond all bounds.
-  // Of a picture that has pixels, `least` one is left.
-  void round(float size, ResampleRegion& axis, int64_t least) const {
+  // The region grows or shrinks with what rounding does to the size, so the scale stays; but not beyond all bounds. A
+  // share of it, its centre if that is a half, stays where it is. Of a picture that has pixels, `least` one is left.
+  void round(float size, ResampleRegion& axis, int64_t least, SizeRounding rounding, double share) const {
     constexpr float kLeast = 0.1f;
-    axis.out = axis.in == 0 ? 0 : std::max(least, int64_t(std::llround(size)));
+    const auto rounded = [&] {
+      return rounding == SizeRounding::down ? int64_t(size)
+             : rounding == SizeRounding::up ? int64_t(std::ceil(size))
+                                            : int64_t(std::llround(size));
+    };
+    axis.out = axis.in == 0 ? 0 : std::max(least, rounded());
     if (!subpixel_ || size == float(axis.out) || !(size > 0)) return;
     size = std::max(size, kLeast);
-    const double centre = (axis.lo + axis.hi) / 2, half = (axis.hi - axis.lo) / 2 * (double(axis.out) / double(size));
-    axis.lo = centre - half;
-    axis.hi = centre + half;
+    const double grows = double(axis.out) / double(size);
+    const double centre = (axis.lo + axis.hi) / 2, half = (axis.hi - axis.lo) / 2 * grows;
+    const double moved = (share - 0.5) * (axis.hi - axis.lo) * (1 - grows);
+    axis.lo = centre - half + moved;
+    axis.hi = centre + half + moved;
   }
 
-  Arg<float> size_, shorter_, longer_, max_size_, roi_start_, roi_end_, each_[3];
+  Arg<float> max_size_, roi_start_, roi_end_;
   bool roi_relative_, subpixel_;
-  Mode mode_ = Mode::normal;
+};
+
+// As the arguments of resize say.
+class ResampleSize : public ResampleExtents {
+ public:
+  explicit ResampleSize(const Spec& s)
+      : ResampleExtents(s), size_(s.arg<float>("size")), shorter_(s.arg<float>("resize_shorter")),
+        longer_(s.arg<float>("resize_longer")) {
+    for (int i = 0; i < 3; i++) each_[i] = s.arg<float>(kEach[i]);
+    if (shorter_.given()) mode_ = Mode::not_smaller;
+    else if (longer_.given()) mode_ = Mode::not_larger;
+  }
+
+  // Completes the n axes (depth, height, width, or the last two of them), whose `in` is set.
+  void find(const Context& c, int n, ResampleRegion* axes) const {
+    float size[3];
+    requested(c, n, size);
+    complete(c, all(n), n, size, axes);
+  }
+
+ private:
+  static constexpr const char* kEach[] = {"resize_z", "resize_y", "resize_x"};
+
+  static Named all(int n) {
+    static constexpr int axes[] = {0, 1, 2};
+    return {axes, n};
+  }
+
+  void requested(const Context& c, int n, float* size) const {
+    if (size_.given()) list(c, size_, "size", all(n), size);
+    else if (shorter_.given()) std::fill_n(size, n, shorter_.get(c));
+    else if (longer_.given()) std::fill_n(size, n, longer_.get(c));
+    else for (int i = 0; i < n; i++) size[i] = each_[3 - n + i].get(c);
+    for (int i = 0; i < n; i++)
+      check_size(size[i], size_.given()      ? "size"
+                          : shorter_.given() ? "resize_shorter"
+                          : longer_.given()  ? "resize_longer"
+                                             : kEach[3 - n + i]);
+  }
+
+  Arg<float> size_, shorter_, longer_, each_[3];
 };
 
 }  // namespace ps
