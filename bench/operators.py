@@ -210,6 +210,15 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
     "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
     "squeeze": [("frames", "axes=[0]", lambda fn, t, x: fn.squeeze(x, axes=[0]))],
+    "ssd_random_crop": [
+        (
+            "photos", "20 boxes",
+            lambda fn, t, x: fn.ssd_random_crop(
+                x, t.Constant(np.full((20, 4), [0.3, 0.3, 0.7, 0.7], np.float32), device="cpu"),
+                t.Constant(np.arange(20, dtype=np.int32), device="cpu"), num_attempts=10,
+            ),
+        )
+    ],
     "stack": [("photos", "", lambda fn, t, x: fn.stack(x, x))],
     "transforms": [
         (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.random.arguments import Given
 from tests.random.draw import Draw, Input, numbers, picture, tensor
 
+PLACES = ("in_anchors", "shapes", "out_anchors")
 Made = tuple[list[Input], Given]
 
 
@@ -85,6 +86,8 @@ def placed(d: Draw) -> Made:
 def put_together(d: Draw) -> Made:
     x = picture(d, ("uint8", "int16", "float32"), ("HWC",))
     found: Given = {"in_ids": repr([d.whole(0, d.batch - 1)])} if d.chance(0.4) else {}
+    for name in d.some(PLACES, d.whole(0, 2)):  # nodes, since DALI takes no lists for them
+        found[name] = d.repeated(f"np.int32([[{d.whole(0, 2)}, {d.whole(0, 2)}]])")
     return [x], found | {"output_size": f"[{d.whole(50, 60)}, {d.whole(50, 60)}]"}
 
 

@@ -106,7 +106,11 @@ class RandomBboxCrop(Op):
             raise self.wrong("bbox_prune_threshold", "expected 0 to 1")
 
     def _check_crop(self) -> None:
-        if self.shape_layout is not None and sorted(self.shape_layout) not in (["H", "W"], ["D", "H", "W"]):
+        if (
+            "input_shape" in self.given
+            and self.shape_layout is not None
+            and sorted(self.shape_layout) not in (["H", "W"], ["D", "H", "W"])
+        ):
             raise self.wrong("shape_layout", "expected the letters W and H, in volumes D, too")
         if "crop_shape" in self.given:
             for name in ("scaling", "aspect_ratio"):

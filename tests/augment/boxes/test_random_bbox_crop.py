@@ -209,7 +209,7 @@ def test_volumes() -> None:
         ({"bbox_prune_threshold": 2}, "bbox_prune_threshold=2"),
         ({"bbox_layout": "xyXH"}, "bbox_layout='xyXH'"),
         ({"bbox_layout": "xyXY", "ltrb": True}, "ltrb=True: cannot be given together with bbox_layout"),
-        ({"shape_layout": "HWC"}, "shape_layout='HWC'"),
+        ({"shape_layout": "HWC", "input_shape": [9, 9]}, "shape_layout='HWC'"),
         ({"threshold_type": "other"}, "threshold_type='other'"),
         ({"crop_shape": [3, 3]}, "crop_shape=.*: needs input_shape"),
         ({"crop_shape": [3, 3], "input_shape": [9, 9], "scaling": [1, 1]}, "scaling=.*: cannot be given together"),
