@@ -38,10 +38,10 @@ class RandomObjectBbox(Op):
     random = True
 
     background = arg(
-        None,
-        "The label of what is no object. Default: 0, or some other number if that is one of the `classes`.",
-        kind="integer",
+        0,
+        "The label of what is no object. If it is not given and 0 is one of the `classes`, it is some other number.",
         per_sample=True,
+        only_given=True,
     )
     classes = arg(None, "The labels of objects. Default: all but the background.", kind="integers", per_sample=True)
     class_weights = arg(
