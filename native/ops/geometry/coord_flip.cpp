@@ -38,7 +38,12 @@ class CoordFlip : public Operator, public GpuOperator {
 
   void run(const Context& c) const override {
     const device::CoordFlip flip = functor(c);
-    for (int64_t i = 0, n = c.in(0).shape.volume(); i < n; i++) flip.element(i);
+    const int64_t points = c.in(0).shape[0];
+    switch (flip.coordinates) {
+      case 1: return flip_points<1>(flip, points);
+      case 2: return flip_points<2>(flip, points);
+      case 3: return flip_points<3>(flip, points);
+    }
   }
 
   void record(gpu::Recorder& r) const override {
@@ -50,6 +55,13 @@ class CoordFlip : public Operator, public GpuOperator {
 
  private:
   static constexpr std::string_view kAxes = "xyz";
+
+  template <int kCoordinates> static void flip_points(const device::CoordFlip flip, int64_t points) {
+    const float* __restrict from = flip.in;
+    float* __restrict to = flip.out;
+    for (int64_t i = 0; i < points; i++, from += kCoordinates, to += kCoordinates)
+      for (int k = 0; k < kCoordinates; k++) to[k] = flip.flipped(k, from[k]);
+  }
 
   device::CoordFlip functor(const Context& c) const {
     device::CoordFlip f{c.in(0).as<float>(), c.out(0).as<float>(), int32_t(c.in(0).shape[1]), {}, {}};

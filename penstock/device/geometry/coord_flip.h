@@ -12,10 +12,8 @@ struct CoordFlip {
   int32_t flip[3];
   float twice[3];                      // the centers, times 2
 
-  PS_FN void element(int64_t i) const {
-    const int k = int(i % coordinates);
-    out[i] = flip[k] ? twice[k] - in[i] : in[i];
-  }
+  PS_FN void element(int64_t i) const { out[i] = flipped(int(i % coordinates), in[i]); }
+  PS_FN float flipped(int k, float v) const { return flip[k] ? twice[k] - v : v; }
 };
 
 }  // namespace ps::device
