@@ -33,6 +33,19 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ("photos", "x[:, :, 0]", lambda fn, t, x: x[:, :, 0]),
     ],
     "bb_flip": [("boxes", "horizontal=1", lambda fn, t, x: fn.bb_flip(x, horizontal=1))],
+    "batch_permutation": [("none", "", lambda fn, t, x: fn.batch_permutation())],
+    "bbox_paste": [("boxes", "ratio 1.5", lambda fn, t, x: fn.bbox_paste(x, ratio=1.5))],
+    "bbox_rotate": [
+        ("boxes", "30 degrees", lambda fn, t, x: fn.bbox_rotate(x, angle=30.0, input_shape=(375, 500), keep_size=True))
+    ],
+    "box_encoder": [
+        (
+            "boxes", "1000 anchors",
+            lambda fn, t, x: fn.box_encoder(
+                x, t.Constant(np.arange(20, dtype=np.int32), device="cpu"), anchors=[k % 7 / 7 for k in range(4000)]
+            ),
+        )
+    ],
     "brightness": [("photos", "1.2", lambda fn, t, x: fn.brightness(x, brightness=1.2))],
     "brightness_contrast": [
         ("photos", "1.2, 0.8", lambda fn, t, x: fn.brightness_contrast(x, brightness=1.2, contrast=0.8))
@@ -53,6 +66,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "contrast": [("photos", "0.8", lambda fn, t, x: fn.contrast(x, contrast=0.8))],
+    "coord_flip": [("points", "", lambda fn, t, x: fn.coord_flip(x))],
     "coord_transform": [
         ("points", "rotation", lambda fn, t, x: fn.coord_transform(x, MT=[0.8, -0.6, 3.0, 0.6, 0.8, -1.0]))
     ],
@@ -107,6 +121,15 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             lambda fn, t, x: fn.lookup_table(x, keys=list(range(256)), values=[k / 7 for k in range(256)]),
         )
     ],
+    "multi_paste": [
+        (
+            "photos", "4 over each other",
+            lambda fn, t, x: fn.multi_paste(
+                x, x, x, x, output_size=(750, 1000),
+                shapes_rel=t.Constant(np.full((4, 2), 0.5, np.float32), device="cpu"),
+            ),
+        )
+    ],
     "normalize": [
         ("photos", "per sample", lambda fn, t, x: fn.normalize(x)),
         ("photos", "per channel, given", lambda fn, t, x: fn.normalize(x, mean=np.full((1, 1, 3), 120, np.float32),
@@ -117,6 +140,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "pad": [("photos", "to 512x512", lambda fn, t, x: fn.pad(x, axis_names="HW", shape=(512, 512)))],
     "paste": [("photos", "ratio 1.5", lambda fn, t, x: fn.paste(x, ratio=1.5, fill_value=(50, 60, 70)))],
     "peek_image_shape": [("jpegs", "", lambda fn, t, x: fn.peek_image_shape(x))],
+    "per_frame": [("videos", "", lambda fn, t, x: fn.per_frame(x))],
     "permute_batch": [
         ("photos", "reversed", lambda fn, t, x: fn.permute_batch(x, indices=list(range(BATCH))[::-1]))
     ],
@@ -125,6 +149,15 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "random.coin_flip": [("none", "(100000,)", lambda fn, t, x: fn.random.coin_flip(shape=(100000,)))],
     "random.normal": [("none", "(100000,)", lambda fn, t, x: fn.random.normal(shape=(100000,)))],
     "random.uniform": [("none", "(100000,)", lambda fn, t, x: fn.random.uniform(shape=(100000,)))],
+    "random_bbox_crop": [
+        (
+            "boxes", "thresholds",
+            lambda fn, t, x: fn.random_bbox_crop(
+                x, bbox_layout="xyWH", scaling=[0.3, 1.0], aspect_ratio=[0.5, 2.0], thresholds=[0.0, 0.1, 0.3],
+                all_boxes_above_threshold=False, num_attempts=20, total_num_attempts=100, quiet=True,
+            ),
+        )
+    ],
     "random_crop_generator": [
         ("none", "", lambda fn, t, x: fn.random_crop_generator(t.Constant(np.array([375, 500]), device="cpu")))
     ],
@@ -144,14 +177,48 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "resize_crop_mirror": [
         ("photos", "256, 224", lambda fn, t, x: fn.resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1))
     ],
+    "roi_random_crop": [
+        (
+            "photos", "224",
+            lambda fn, t, x: fn.roi_random_crop(x, roi_start=(99, 99), roi_shape=(50, 50), crop_shape=(224, 224)),
+        )
+    ],
     "rotate": [
         ("photos", "30 degrees", lambda fn, t, x: fn.rotate(x, angle=30.0, fill_value=0)),
         ("photos", "keep_size", lambda fn, t, x: fn.rotate(x, angle=10.0, keep_size=True)),
     ],
     "saturation": [("photos", "1.3", lambda fn, t, x: fn.saturation(x, saturation=1.3))],
+    "segmentation.random_mask_pixel": [
+        ("photos", "foreground", lambda fn, t, x: fn.segmentation.random_mask_pixel(x, foreground=1, threshold=128.0))
+    ],
+    "segmentation.random_object_bbox": [
+        ("masks", "", lambda fn, t, x: fn.segmentation.random_object_bbox(x, format="box"))
+    ],
+    "segmentation.select_masks": [
+        (
+            "points", "2 of 10",
+            lambda fn, t, x: fn.segmentation.select_masks(
+                t.Constant(np.array([3, 8], np.int32), device="cpu"),
+                t.Constant(np.array([(k, 100 * k, 100 * k + 100) for k in range(10)], np.int32), device="cpu"),
+                x,
+            ),
+        )
+    ],
+    "sequence_rearrange": [
+        ("videos", "reversed", lambda fn, t, x: fn.sequence_rearrange(x, new_order=[*range(7, -1, -1)]))
+    ],
     "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
     "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
     "squeeze": [("frames", "axes=[0]", lambda fn, t, x: fn.squeeze(x, axes=[0]))],
+    "ssd_random_crop": [
+        (
+            "photos", "20 boxes",
+            lambda fn, t, x: fn.ssd_random_crop(
+                x, t.Constant(np.full((20, 4), [0.3, 0.3, 0.7, 0.7], np.float32), device="cpu"),
+                t.Constant(np.arange(20, dtype=np.int32), device="cpu"), num_attempts=10,
+            ),
+        )
+    ],
     "stack": [("photos", "", lambda fn, t, x: fn.stack(x, x))],
     "transforms": [
         (
@@ -203,6 +270,7 @@ class Inputs:
             "videos": lambda: ([np.stack([photo[:180, :240]] * 8) for photo in self._photos], "FHWC"),
             "boxes": lambda: ([random.random((20, 4), np.float32) / 2 for _ in range(BATCH)], ""),
             "points": lambda: ([random.random((1000, 2), np.float32) for _ in range(BATCH)], ""),
+            "masks": lambda: ([photo[:, :, 0] // 64 for photo in self._photos], "HW"),
             "labels": lambda: ([np.array([i % 1000], np.int32) for i in range(BATCH)], ""),
         }
         return made[kind]()

@@ -33,10 +33,14 @@ def load() -> None:
             importlib.import_module(module.name)
 
 
+# As DALI's classes have them.
+_SPELLED = {"bbox": "BBox", "roi": "ROI", "ssd": "SSD"}
+
+
 def class_name(name: str) -> str:
     """``crop_mirror_normalize`` -> ``CropMirrorNormalize``; dots stay."""
     *folders, last = name.split(".")
-    return ".".join([*folders, "".join(part[:1].upper() + part[1:] for part in last.split("_"))])
+    return ".".join([*folders, "".join(_SPELLED.get(part, part[:1].upper() + part[1:]) for part in last.split("_"))])
 
 
 class _Filled(NamedTuple):

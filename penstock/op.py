@@ -185,6 +185,7 @@ class Op:
     library: ClassVar[str | None] = None  # of custom operators: the name of the file that they come from
     alias: ClassVar[bool] = False  # the output is the input's memory under another shape
     batchwise: bool = False  # looks at all samples of its inputs
+    input_count: int = 0  # of this node; known when its outputs are asked for
     splits: ClassVar[bool] = False  # outputs 0 and 1 are of the samples for which `predicate` is true, and false
     merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
     in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch

@@ -117,6 +117,7 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     nodes = [_input(schema, k, value) for k, value in enumerate(inputs)]
     device, nodes = _place(schema, common.get("device"), nodes)
     operator = check_arguments(schema, arguments, _is_node)
+    operator.input_count = len(nodes)
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return data.gpu() if device == "gpu" else data

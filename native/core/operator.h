@@ -31,6 +31,7 @@ struct Context {
   int index = 0, batch = 1;            // place in the batch, and how many samples that has: of those that are present
   const int* present = nullptr;        // their places among all; null: all are
   int64_t id = 0, epoch = 0;           // which sample of the data set, and how often that has been gone through before
+  int64_t first_id = 0, first_epoch = 0;   // of the batch's first sample: for what all samples must draw alike
   uint64_t key = 0;                    // of the operator's random numbers
   const Tensor* const* inputs = nullptr;
   const Tensor* const* args = nullptr; // tensor arguments, in the order that the Spec says

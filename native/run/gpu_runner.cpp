@@ -64,6 +64,8 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
     if (node.scope >= 0) c.present = b.members[size_t(node.scope)].data();
     c.id = b.ids[size_t(i)];
     c.epoch = b.epochs[size_t(i)];
+    c.first_id = b.ids[0];
+    c.first_epoch = b.epochs[0];
     c.key = node.key;
     c.inputs = b.gpu.in.data() + b.gpu.in.size();
     for (int v : node.inputs) b.gpu.in.push_back(tensor(v));

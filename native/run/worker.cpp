@@ -57,6 +57,8 @@ Context Worker::context(Batch& batch, int index, int sample) {
   }
   c.id = batch.ids[size_t(sample)];
   c.epoch = batch.epochs[size_t(sample)];
+  c.first_id = batch.ids[0];
+  c.first_epoch = batch.epochs[0];
   c.key = node.key;
   c.inputs = in_.data() + in_.size();
   c.args = args_.data() + args_.size();

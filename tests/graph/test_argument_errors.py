@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, errors, fn, math, ops, pipeline_def, types
+from penstock._catalog import class_name
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -217,9 +218,7 @@ def test_required_arguments(name: str) -> None:
 def test_classes_find_mistakes_where_they_are_made(name: str) -> None:
     """Not only when they are called."""
     cls: Any = ops
-    for part in ("".join(w[:1].upper() + w[1:] for w in name.split(".")[-1].split("_")),):
-        for group in name.split(".")[:-1]:
-            cls = getattr(cls, group)
+    for part in class_name(name).split("."):
         cls = getattr(cls, part)
     with pytest.raises(UnknownArgumentError, match=rf"(?s){name} has no argument 'zzyzx'.*{HERE}:\d+"):
         cls(zzyzx=1)

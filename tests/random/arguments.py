@@ -181,6 +181,8 @@ BY_NAME: dict[str, Callable[[Draw, Input], str | None]] = {
     "image_type": lambda d, x: d.choose(["types.RGB", "types.RGB", "types.GRAY", "types.BGR", "types.YCbCr"]),
     "out_of_bounds_policy": lambda d, x: d.choose(["'pad'", "'trim_to_shape'"]),
     "fill_values": lambda d, x: f"[{d.number(0, 255)}]",
+    **dict.fromkeys(("in_anchors_rel", "shapes_rel", "out_anchors_rel"), lambda d, x: None),  # nodes alone, in DALI
+    **dict.fromkeys(("in_anchors", "shapes", "out_anchors"), lambda d, x: None),
     "probability": lambda d, x: f"{d.number(0, 1)}",
     "hw_decoder_load": lambda d, x: "0.5",
     "cache_type": lambda d, x: "''",

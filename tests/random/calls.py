@@ -9,6 +9,7 @@ import numpy as np
 from penstock.op import Argument, Op
 from tests.random.arguments import Given, axes, odd, outside, part, points, size, value, window
 from tests.random.case import Source
+from tests.random.detection import DETECTION
 from tests.random.draw import (
     DTYPES,
     INTERPOLATIONS,
@@ -384,6 +385,7 @@ CALLS: dict[str, Callable[[Draw], Made]] = {
     "transforms.translation": transform(lambda d, n: points(d, n, "offset")),
     "transpose": of_tensors(lambda d, x: {"perm": repr(d.some(range(len(x.shape)), len(x.shape)))} if x.shape else {}),
     "warp_affine": warp,
+    **DETECTION,
 }  # fmt: skip
 
 

@@ -86,9 +86,9 @@ def whole(word: str) -> int:
 
 
 def makes_array(text: str) -> bool:
-    """Whether NumPy makes an array of it: a text, say, is no number."""
+    """Whether NumPy makes an array of it: a text, say, is no number, and a node has no value yet."""
     try:
         eval(text, {"np": np, "types": types})
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, NameError):
         return False
     return True

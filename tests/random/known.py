@@ -292,6 +292,11 @@ KNOWN = [
         wrapping,
     ),
     Known(
+        "a picture of a negative extent, or an angle that is no number, is an error, DALI drops all boxes",
+        example("fn.bbox_rotate", "np.float32([[0.1, 0.1, 0.5, 0.5]])", angle="30.0", input_shape="[10, -3]"),
+        refused("bbox_rotate", text=r"negative extent|angle is (inf|-inf|nan)"),
+    ),
+    Known(
         "an axis of no direction is an error, DALI's matrix has no numbers",
         example("fn.transforms.rotation", angle="30.0", axis="0"),
         refused("transforms.rotation", text="is no direction"),

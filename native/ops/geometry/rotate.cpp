@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/geometry/warp/operator.h"
+#include "ops/geometry/rotated_extents.h"
 #include "ops/geometry/rotation_matrix.h"
 
 namespace ps {
@@ -69,23 +70,8 @@ class Rotate : public WarpOperator {
     rotation_matrix(-radians(c, frame), axis, to);  // from the output to the input
   }
 
-  static constexpr float kSlack = 1e-2f;           // roundings are not to add a pixel
-
-  // An odd extent stays odd and an even one even, so that pixels stay pixels at multiples of 90 degrees; extents that
-  // change places take that along.
-  static int64_t with_parity_of(int64_t extent, int64_t of) { return extent + ((extent ^ of) & 1); }
-
   void canvas_of_picture(const Context& c, int64_t frame, const int64_t* in, int64_t* out) const {
-    float m[4];
-    turn_picture(c, frame, m);
-    const float cosine = std::fabs(m[0]), sine = std::fabs(m[2]);
-    const auto extent = [&](int64_t a, int64_t b) {
-      return int64_t(std::max(std::ceil(cosine * float(a) + sine * float(b) - kSlack), 0.0f));
-    };
-    const double exact = radians(c, frame);        // at 45 degrees, the float's last bit decides
-    const bool swapped = std::fabs(std::sin(exact)) > std::fabs(std::cos(exact));
-    out[0] = with_parity_of(extent(in[0], in[1]), in[swapped ? 1 : 0]);
-    out[1] = with_parity_of(extent(in[1], in[0]), in[swapped ? 0 : 1]);
+    rotated_extents(radians(c, frame), in, out);
   }
 
   void canvas_of_volume(const Context& c, int64_t frame, const int64_t* in, int64_t* out) const {
@@ -99,7 +85,7 @@ class Rotate : public WarpOperator {
         sum += part * float(in[k]);
         if (part > std::fabs(m[dominant * 3 + i])) dominant = k;
       }
-      out[i] = with_parity_of(int64_t(std::max(std::ceil(sum - kSlack), 0.0f)), in[dominant]);
+      out[i] = with_parity_of(int64_t(std::max(std::ceil(sum - kCanvasSlack), 0.0f)), in[dominant]);
     }
   }
 
