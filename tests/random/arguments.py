@@ -53,7 +53,7 @@ def axes(d: Draw, x: Input, least: int = 0) -> Given:
     if not n or (not least and d.chance(0.3)):
         return {}
     chosen = d.some(range(n), d.whole(max(least, 1), n))
-    if x.layout and d.chance(0.3):
+    if len(x.layout) == n and d.chance(0.3):
         return {"axis_names": repr("".join(x.layout[i] for i in chosen))}
     return {"axes": repr([i - n if d.chance(0.15) else i for i in chosen])}
 
