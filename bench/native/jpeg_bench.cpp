@@ -1,6 +1,9 @@
 // Times our JPEG decoder against libjpeg(-turbo) on one thread: whole pictures, and random windows as for training.
 //
-//   jpeg_bench PICTURE.jpg... [--rounds N]     prints ms per picture (medians of interleaved rounds) and their ratios
+//   jpeg_bench PICTURE.jpg... [--rounds N] [--only ours|libjpeg]
+//
+// It prints ms per picture (medians of interleaved rounds) and their ratios; nothing with --only, whose instructions an
+// emulator counts.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -98,13 +101,27 @@ double median(std::vector<double> v) {
 int main(int argc, char** argv) {
   std::vector<Bytes> files;
   int rounds = 15;
+  std::string only;
   for (int i = 1; i < argc; i++)
     if (!std::strcmp(argv[i], "--rounds") && i + 1 < argc) rounds = std::atoi(argv[++i]);
+    else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
     else files.push_back(read_file(argv[i]));
-  if (files.empty()) return std::fprintf(stderr, "usage: jpeg_bench PICTURE.jpg... [--rounds N]\n"), 2;
+  if (files.empty())
+    return std::fprintf(stderr, "usage: jpeg_bench PICTURE.jpg... [--rounds N] [--only ours|libjpeg]\n"), 2;
   std::mt19937 random(1);
   ps::jpeg::Decoder decoder;
   Bytes out;
+  if (!only.empty()) {
+    for (int round = 0; round < rounds; round++)
+      for (const Bytes& file : files) {
+        ps::jpeg::Header header;
+        ps::jpeg::parse(file.data(), file.size(), header);
+        ps::Window whole{0, 0, header.width, header.height};
+        if (only == "ours") decode_ours(decoder, file, whole, out);
+        else decode_libjpeg(file, whole, out);
+      }
+    return 0;
+  }
   size_t bytes = 0;
   for (const Bytes& file : files) bytes += file.size();
   std::printf("%zu pictures, %.0f KB on average\n", files.size(), double(bytes) / double(files.size()) / 1000);

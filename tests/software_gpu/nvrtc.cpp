@@ -47,7 +47,7 @@ std::vector<std::string> options_for_compiler(int count, const char* const* opti
       if (std::strncmp(options[i], theirs, std::strlen(theirs)) != 0) continue;
       const char* value = options[i] + std::strlen(theirs);
       if (!*value && i + 1 < count) value = options[++i];
-      all.push_back(ours + std::string(*value == '=' ? value + 1 : value));
+      all.push_back(std::string(ours).append(*value == '=' ? value + 1 : value));
       break;
     }
   }
