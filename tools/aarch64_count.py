@@ -22,8 +22,12 @@ def _program(folder: Path, root: Path, name: str, flags: Sequence[str]) -> Path:
     """jpeg_bench, compiled from the decoder's units alone."""
     library = root / "usr/lib/aarch64-linux-gnu"
     sources = [path for pattern in SOURCES for path in sorted(ROOT.glob(pattern))]
-    headers = ["-I", ROOT / "native", "-I", ROOT / "penstock", "-idirafter", root / "usr/include"]
-    links = [library / "libjpeg.so", f"-Wl,-rpath-link,{library}", f"-Wl,-rpath-link,{root}/lib/aarch64-linux-gnu"]
+    headers: list[str | Path] = ["-I", ROOT / "native", "-I", ROOT / "penstock", "-idirafter", root / "usr/include"]
+    links: list[str | Path] = [
+        library / "libjpeg.so",
+        f"-Wl,-rpath-link,{library}",
+        f"-Wl,-rpath-link,{root}/lib/aarch64-linux-gnu",
+    ]
     command: list[str | Path] = [
         "aarch64-linux-gnu-g++", *FLAGS, '-DPS_ISA="baseline"', *flags, *headers,
         "-idirafter", root / "usr/include/aarch64-linux-gnu", *sources, "-o", folder / name,
@@ -34,8 +38,8 @@ def _program(folder: Path, root: Path, name: str, flags: Sequence[str]) -> Path:
 
 
 def _instructions(folder: Path, root: Path, program: Path, who: str, rounds: int, files: Sequence[Path]) -> int:
-    words = [program, *files, "--rounds", str(rounds), "--only", who]
-    command = ["qemu-aarch64", "-plugin", folder / "count.so", "-L", root, *words]
+    words: list[str | Path] = [program, *files, "--rounds", str(rounds), "--only", who]
+    command: list[str | Path] = ["qemu-aarch64", "-plugin", folder / "count.so", "-L", root, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stderr.split("instructions:")[1])
 

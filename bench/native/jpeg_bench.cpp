@@ -106,7 +106,8 @@ int main(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--rounds") && i + 1 < argc) rounds = std::atoi(argv[++i]);
     else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
     else files.push_back(read_file(argv[i]));
-  if (files.empty()) return std::fprintf(stderr, "usage: jpeg_bench PICTURE.jpg... [--rounds N] [--only ours|libjpeg]\n"), 2;
+  if (files.empty())
+    return std::fprintf(stderr, "usage: jpeg_bench PICTURE.jpg... [--rounds N] [--only ours|libjpeg]\n"), 2;
   std::mt19937 random(1);
   ps::jpeg::Decoder decoder;
   Bytes out;
