@@ -107,6 +107,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             lambda fn, t, x: fn.lookup_table(x, keys=list(range(256)), values=[k / 7 for k in range(256)]),
         )
     ],
+    "noise.gaussian": [("photos", "20", lambda fn, t, x: fn.noise.gaussian(x, stddev=20))],
+    "noise.salt_and_pepper": [("photos", "", lambda fn, t, x: fn.noise.salt_and_pepper(x))],
+    "noise.shot": [("photos", "", lambda fn, t, x: fn.noise.shot(x))],
     "normalize": [
         ("photos", "per sample", lambda fn, t, x: fn.normalize(x)),
         ("photos", "per channel, given", lambda fn, t, x: fn.normalize(x, mean=np.full((1, 1, 3), 120, np.float32),
