@@ -99,6 +99,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ("photos", "sigma 3", lambda fn, t, x: fn.gaussian_blur(x, sigma=3.0)),
     ],
     "get_property": [("photos", "layout", lambda fn, t, x: fn.get_property(x, key="layout"))],
+    "grid_mask": [("photos", "turned", lambda fn, t, x: fn.grid_mask(x, tile=50, angle=0.3))],
     "hsv": [("photos", "", lambda fn, t, x: fn.hsv(x, hue=30.0, saturation=1.2, value=0.9))],
     "hue": [("photos", "30", lambda fn, t, x: fn.hue(x, hue=30.0))],
     "lookup_table": [
@@ -154,6 +155,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "saturation": [("photos", "1.3", lambda fn, t, x: fn.saturation(x, saturation=1.3))],
     "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
     "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
+    "sphere": [
+        ("photos", "", lambda fn, t, x: fn.sphere(x)),
+        ("photos", "linear", lambda fn, t, x: fn.sphere(x, interp_type=t.INTERP_LINEAR)),
+    ],
     "squeeze": [("frames", "axes=[0]", lambda fn, t, x: fn.squeeze(x, axes=[0]))],
     "stack": [("photos", "", lambda fn, t, x: fn.stack(x, x))],
     "transforms": [
@@ -165,6 +170,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "transpose": [("photos", "to CHW", lambda fn, t, x: fn.transpose(x, perm=[2, 0, 1]))],
+    "water": [("photos", "", lambda fn, t, x: fn.water(x))],
     "warp_affine": [
         (
             "photos", "fill",
