@@ -76,6 +76,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "element_extract": [("videos", "3 of 8", lambda fn, t, x: fn.element_extract(x, element_map=[0, 3, 5]))],
+    "equalize": [("photos", "", lambda fn, t, x: fn.equalize(x))],
     "erase": [
         (
             "photos", "one region",
@@ -102,6 +103,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "grid_mask": [("photos", "turned", lambda fn, t, x: fn.grid_mask(x, tile=50, angle=0.3))],
     "hsv": [("photos", "", lambda fn, t, x: fn.hsv(x, hue=30.0, saturation=1.2, value=0.9))],
     "hue": [("photos", "30", lambda fn, t, x: fn.hue(x, hue=30.0))],
+    "laplacian": [
+        ("photos", "window 3", lambda fn, t, x: fn.laplacian(x)),
+        ("photos", "window 7, FLOAT", lambda fn, t, x: fn.laplacian(x, window_size=7, dtype=t.FLOAT)),
+    ],
     "lookup_table": [
         (
             "photos", "to FLOAT",
