@@ -66,6 +66,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             ),
         )
     ],
+    "debayer": [
+        ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+    ],
     "decoders.image": [("jpegs", "RGB", lambda fn, t, x: fn.decoders.image(x))],
     "decoders.image_crop": [("jpegs", "224", lambda fn, t, x: fn.decoders.image_crop(x, crop=(224, 224)))],
     "decoders.image_random_crop": [("jpegs", "", lambda fn, t, x: fn.decoders.image_random_crop(x))],
@@ -89,6 +92,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             "photos", "256, 224",
             lambda fn, t, x: fn.fast_resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1),
         )
+    ],
+    "filter": [
+        ("photos", "3x3", lambda fn, t, x: fn.filter(x, t.Constant(np.ones((3, 3), np.float32) / 9, device="cpu"))),
+        ("photos", "7x7", lambda fn, t, x: fn.filter(x, t.Constant(np.ones((7, 7), np.float32) / 49, device="cpu"))),
     ],
     "flip": [
         ("photos", "horizontal", lambda fn, t, x: fn.flip(x, horizontal=1, vertical=0)),

@@ -6,7 +6,7 @@ from penstock.augment.geometry.resample import ResizeArgs
 from penstock.op import arg, op
 
 
-@op("resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"])
+@op("resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"], legacy=["experimental.resize"])
 class Resize(ResizeArgs):
     """Resizes pictures, videos and volumes.
 
