@@ -78,6 +78,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             lambda fn, t, x: fn.decoders.image_slice(x, start=(100, 100), shape=(200, 300), axis_names="HW"),
         )
     ],
+    "dump_image": [("photos", "", lambda fn, t, x: fn.dump_image(x[:40, :50], suffix="bench"))],
     "element_extract": [("videos", "3 of 8", lambda fn, t, x: fn.element_extract(x, element_map=[0, 3, 5]))],
     "equalize": [("photos", "", lambda fn, t, x: fn.equalize(x))],
     "erase": [
@@ -85,6 +86,12 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             "photos", "one region",
             lambda fn, t, x: fn.erase(x, anchor=(100.0, 100.0), shape=(150.0, 200.0), axis_names="HW", fill_value=0),
         )
+    ],
+    "experimental.warp_perspective": [
+        (
+            "photos", "linear",
+            lambda fn, t, x: fn.experimental.warp_perspective(x, matrix=[0.9, 0.1, 10, -0.1, 0.9, 20, 1e-4, 1e-4, 1]),
+        ),
     ],
     "expand_dims": [("photos", "axes=[0]", lambda fn, t, x: fn.expand_dims(x, axes=[0]))],
     "fast_resize_crop_mirror": [
@@ -110,6 +117,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "grid_mask": [("photos", "turned", lambda fn, t, x: fn.grid_mask(x, tile=50, angle=0.3))],
     "hsv": [("photos", "", lambda fn, t, x: fn.hsv(x, hue=30.0, saturation=1.2, value=0.9))],
     "hue": [("photos", "30", lambda fn, t, x: fn.hue(x, hue=30.0))],
+    "jpeg_compression_distortion": [("photos", "", lambda fn, t, x: fn.jpeg_compression_distortion(x))],
     "laplacian": [
         ("photos", "window 3", lambda fn, t, x: fn.laplacian(x)),
         ("photos", "window 7, FLOAT", lambda fn, t, x: fn.laplacian(x, window_size=7, dtype=t.FLOAT)),

@@ -34,9 +34,9 @@ class Filter : public Operator, public GpuOperator {
   explicit Filter(const Spec& s)
       : anchor_(s, "anchor"), dtype_(s.dtype("dtype")), valid_(s.string("mode") == "valid") {
     const std::string border = s.string("border");
-    border_ = border == "reflect_1001" ? device::kFilterReflect1001 : border == "wrap" ? device::kFilterWrap
-              : border == "clamp" ? device::kFilterClamp : border == "constant" ? device::kFilterConstant
-                                                                                : device::kFilterReflect101;
+    border_ = border == "reflect_1001" ? device::kReflected1001 : border == "wrap" ? device::kWrapped
+              : border == "clamp" ? device::kReplicated : border == "constant" ? device::kLeftOut
+                                                                                : device::kReflected101;
   }
 
   void setup(const Context& c) const override {
@@ -189,8 +189,8 @@ class Filter : public Operator, public GpuOperator {
       float* to = kept.data() + slot * row_size();
       if (which[slot] == y) return to;
       which[slot] = y;
-      const int64_t from_z = device::filter_place(border, z, p.size[0]);
-      const int64_t from_y = device::filter_place(border, y, p.size[1]);
+      const int64_t from_z = device::border_place(border, z, p.size[0]);
+      const int64_t from_y = device::border_place(border, y, p.size[1]);
       if (from_z < 0 || from_y < 0) {
         std::fill_n(to, row_size(), fill);
         return to;
@@ -202,7 +202,7 @@ class Filter : public Operator, public GpuOperator {
       for (int64_t i = 0; i < n; i++) {
         if (i == left) i += inside;
         if (i >= n) break;
-        const int64_t x = device::filter_place(border, i - left, p.size[2]);
+        const int64_t x = device::border_place(border, i - left, p.size[2]);
         for (int64_t k = 0; k < channels; k++)
           to[i * channels + k] = x < 0 ? fill : convert<float>(from[x * channels + k]);
       }

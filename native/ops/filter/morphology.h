@@ -145,13 +145,13 @@ template <bool kLargest> class MorphologyOperator : public Operator, public GpuO
     for (int64_t y = 0; y < p.height; y++, to += n) {
       std::memcpy(row, from + y * n, size_t(n) * sizeof(T));     // the mask covers the pixel itself
       for (int32_t k = 0; k < down[1]; k++) {
-        const int64_t place = device::morphology_place(border_, y + k - down[0], p.height);
+        const int64_t place = device::border_place(border_, y + k - down[0], p.height);
         if (place >= 0 && k != down[0]) take(from + place * n, row, n);
       }
       for (int64_t i = -left; i < places - left; i++) {
         if (i == 0) i = p.width;
         if (i >= places - left) break;
-        const int64_t place = device::morphology_place(border_, i, p.width);
+        const int64_t place = device::border_place(border_, i, p.width);
         // What is left out changes nothing where it is as bad as can be.
         if (place < 0) std::fill_n(row + i * p.channels, p.channels, worst<T>());
         else std::copy_n(row + place * p.channels, p.channels, row + i * p.channels);

@@ -11,8 +11,8 @@ _ALGORITHMS = ("bilinear_ocv", "edgeaware_ocv", "gray_ocv", "default_npp")
 class Debayer(Op):
     """Makes colour pictures of those that sensors give behind a Bayer filter: each pixel has one colour.
 
-    Of the others, a pixel gets the mean of its nearest neighbours that have them. Pixels at the border are as those next
-    to them; a picture of two rows or columns, which has no others, is black.
+    Of the others, a pixel gets the mean of its nearest neighbours that have them. Pixels at the border are as those
+    next to them; a picture of two rows or columns, which has no others, is black.
 
     Input: HW, HWC with one channel, or frames of these (FHW, FHWC), of type UINT8 or UINT16, of even height and width.
     Output: HWC or FHWC, the same type: red, green and blue, or one channel with ``"gray_ocv"``.

@@ -36,8 +36,8 @@ class Filter(Op):
 
     anchor = arg(
         [-1],
-        "The filter's element that lies over the pixel: one number, or one per axis; -1: its middle, rounded down. With "
-        '`mode="valid"` it counts for nothing.',
+        "The filter's element that lies over the pixel: one number, or one per axis; -1: its middle, rounded down. It "
+        'counts for nothing with `mode="valid"`.',
         per_sample=True,
     )
     border = arg(

@@ -1,36 +1,11 @@
 // Windows of any weights over pictures and volumes.
 #pragma once
 
-#include "device/filter/laplacian.h"
+#include "device/base/border.h"
+#include "device/base/divisor.h"
+#include "device/tensor/elements.h"
 
 namespace ps::device {
-
-// What stands beyond the border. The numbers are those that the host writes.
-enum FilterBorder : int32_t { kFilterReflect101, kFilterReflect1001, kFilterWrap, kFilterClamp, kFilterConstant };
-
-// Which place of n stands at place i; -1: none.
-PS_FN int64_t filter_place(int32_t border, int64_t i, int64_t n) {
-  if (uint64_t(i) < uint64_t(n)) return i;
-  if (border == kFilterReflect101) return mirrored_101(i, n);
-  if (border == kFilterClamp) return i < 0 ? 0 : n - 1;
-  if (border == kFilterConstant) return -1;
-  const int64_t period = border == kFilterWrap ? n : 2 * n;
-  i = (i % period + period) % period;
-  return min(i, 2 * n - 1 - i);        // a place that is wrapped is below n
-}
-
-// Where integers are wanted halves go to the even one.
-PS_FN float even_half(float v) {
-#if defined(__CUDACC_RTC__)
-  return ::rintf(v);
-#else
-  return std::rint(v);
-#endif
-}
-template <class Out> PS_FN Out filtered(float sum) {
-  if constexpr (is_real<Out>) return convert<Out>(sum);
-  else return convert<Out>(even_half(sum));
-}
 
 struct FilterFields {
   const void* in;
@@ -62,13 +37,13 @@ template <class In, class Out> struct Filter : FilterFields {
     float sum = 0;
     PS_LOOP
     for (int kz = 0; kz < window[0]; kz++) {
-      const int64_t z = filter_place(border, z0 + kz, size[0]);
+      const int64_t z = border_place(border, z0 + kz, size[0]);
       PS_LOOP
       for (int ky = 0; ky < window[1]; ky++) {
-        const int64_t y = filter_place(border, y0 + ky, size[1]);
+        const int64_t y = border_place(border, y0 + ky, size[1]);
         PS_LOOP
         for (int kx = 0; kx < window[2]; kx++) {
-          const int64_t x = filter_place(border, x0 + kx, size[2]);
+          const int64_t x = border_place(border, x0 + kx, size[2]);
           const bool inside = z >= 0 && y >= 0 && x >= 0;
           const float v =
               inside ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
@@ -76,7 +51,7 @@ template <class In, class Out> struct Filter : FilterFields {
         }
       }
     }
-    static_cast<Out*>(out)[i] = filtered<Out>(sum);
+    static_cast<Out*>(out)[i] = even_rounded<Out>(sum);
   }
 };
 

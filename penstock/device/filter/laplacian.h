@@ -1,19 +1,11 @@
 // Sums of second derivatives: windows along one axis after the other.
 #pragma once
 
+#include "device/base/border.h"
 #include "device/base/divisor.h"
 #include "device/tensor/elements.h"
 
 namespace ps::device {
-
-// Where a place beyond an axis of n is: mirrored, without the last place.
-PS_FN int64_t mirrored_101(int64_t i, int64_t n) {
-  if (uint64_t(i) < uint64_t(n)) return i;
-  if (n == 1) return 0;
-  const int64_t period = 2 * n - 2;
-  i = (i % period + period) % period;
-  return min(i, period - i);
-}
 
 // One axis, element by element. What a derivative's last axis gives is added to what others have given, and the last
 // derivative's is the result.

@@ -1,22 +1,11 @@
 // The largest or the smallest of the pixels around each.
 #pragma once
 
+#include "device/base/border.h"
 #include "device/base/divisor.h"
 #include "device/tensor/elements.h"
 
 namespace ps::device {
-
-// Place i of n beyond the border. The numbers are those that the host writes.
-enum MorphologyBorder : int32_t { kReplicated, kReflected1001, kReflected101, kWrapped, kLeftOut };
-
-PS_FN int64_t morphology_place(int32_t border, int64_t i, int64_t n) {       // -1: none
-  if (uint64_t(i) < uint64_t(n)) return i;
-  if (border == kLeftOut) return -1;
-  if (border == kReplicated || n == 1) return i < 0 ? 0 : n - 1;
-  const int64_t period = border == kWrapped ? n : border == kReflected101 ? 2 * n - 2 : 2 * n;
-  i = (i % period + period) % period;
-  return border == kWrapped ? i : min(i, border == kReflected101 ? period - i : period - 1 - i);
-}
 
 // One axis, element by element; a mask of each frame.
 struct MorphologyFields {
@@ -37,7 +26,7 @@ template <class T, bool kLargest> struct Morphology : MorphologyFields {
     T best = *p;                       // the mask covers the pixel itself
     PS_LOOP
     for (int k = 0; k < mask[1]; k++) {
-      const int64_t from = morphology_place(border, at + k - mask[0], n);
+      const int64_t from = border_place(border, at + k - mask[0], n);
       if (from < 0) continue;
       const T v = p[(from - at) * step];
       if (kLargest ? best < v : v < best) best = v;
