@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/tensor.h"
+#include "ops/arguments/picture_layout.h"
 
 namespace ps {
 
@@ -24,9 +25,7 @@ inline Planes planes_of(const Tensor& t) {
   p.layout = !t.layout.empty() ? t.layout : n >= 2 && n <= 4 ? Layout(usual[n - 2]) : Layout();
   const std::string_view axes = p.layout.view();
   if (axes != "HW" && axes != "HWC" && axes != "CHW" && axes != "FHW" && axes != "FHWC" && axes != "FCHW")
-    fail(ErrorKind::layout, "expected pictures or frames of them (HW, HWC, CHW, FHW, FHWC, FCHW), got " +
-                                (t.layout.empty() ? "no layout" : "the layout '" + std::string(axes) + "'") +
-                                " and the shape " + to_string(t.shape));
+    fail(ErrorKind::layout, "expected pictures or frames of them (HW, HWC, CHW, FHW, FHWC, FCHW), got " + shown_layout(t));
   const int y = p.layout.find('H'), c = p.layout.find('C');
   p.height = t.shape[y];
   p.width = t.shape[y + 1];

@@ -9,6 +9,7 @@
 #include "core/operator.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/frames.h"
+#include "ops/arguments/picture_layout.h"
 
 namespace ps {
 
@@ -71,9 +72,7 @@ class Debayer : public Operator, public GpuOperator {
     const Layout layout = !t.layout.empty() ? t.layout : n >= 2 && n <= 4 ? Layout(usual[n - 2]) : Layout();
     const std::string_view axes = layout.view();
     if (axes != "HW" && axes != "HWC" && axes != "FHW" && axes != "FHWC")
-      fail(ErrorKind::layout, "expected pictures or frames of them (HW, HWC, FHW, FHWC), got " +
-                                  (t.layout.empty() ? "no layout" : "the layout '" + std::string(axes) + "'") +
-                                  " and the shape " + to_string(t.shape));
+      fail(ErrorKind::layout, "expected pictures or frames of them (HW, HWC, FHW, FHWC), got " + shown_layout(t));
     const int y = layout.find('H');
     if (n > y + 2 && t.shape[y + 2] != 1)
       fail(ErrorKind::argument, "expected pictures of one channel, got the shape " + to_string(t.shape));

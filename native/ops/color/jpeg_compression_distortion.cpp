@@ -8,6 +8,7 @@
 
 #include "core/operator.h"
 #include "cuda/record/operator.h"
+#include "ops/arguments/picture_layout.h"
 
 namespace ps {
 
@@ -23,9 +24,7 @@ class JpegCompressionDistortion : public Operator, public GpuOperator {
     const int n = in.shape.ndim;
     const Layout layout = !in.layout.empty() ? in.layout : n == 3 ? Layout("HWC") : n == 4 ? Layout("FHWC") : Layout();
     if (!(layout == "HWC" || layout == "FHWC"))
-      fail(ErrorKind::layout, "expected pictures or frames of them (HWC, FHWC), got " +
-                                  (in.layout.empty() ? "no layout" : "the layout '" + std::string(in.layout.axes) + "'") +
-                                  " and the shape " + to_string(in.shape));
+      fail(ErrorKind::layout, "expected pictures or frames of them (HWC, FHWC), got " + shown_layout(in));
     if (in.shape[n - 1] != 3)
       fail(ErrorKind::argument, "expected three channels, got the shape " + to_string(in.shape));
     if (in.shape[n - 2] > kLongest || in.shape[n - 3] > kLongest)

@@ -65,7 +65,8 @@ class Filter : public Operator, public GpuOperator {
     for (int i = 0; i < 3; i++) p.size[i] = p.window[i] = p.out[i] = 1;
     for (int i = 0, k = 3 - a.count; k < 3; i++, k++) {
       const int64_t size = in.shape[a.first + i], window = filter.shape[first + i];
-      if (window == 0) fail(ErrorKind::argument, "the filter has the shape " + to_string(filter.shape) + ": it is empty");
+      if (window == 0)
+        fail(ErrorKind::argument, "the filter has the shape " + to_string(filter.shape) + ": it is empty");
       if (size > INT32_MAX || window > INT32_MAX) fail(ErrorKind::unsupported, "an extent is too large");
       if (valid_ && size < window)
         fail(ErrorKind::argument, "mode='valid': on " + axis_name(in.layout, a.first + i) + " the filter has " +
@@ -98,7 +99,8 @@ class Filter : public Operator, public GpuOperator {
 
   void record(gpu::Recorder& r) const override {
     const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(r[0].out(0).dtype);
-    r.elements(PS_FUNCTOR_TEMPLATE(Filter, "filter/filter.h", uint8_t, uint8_t).of(types), [&](const Context& c, void* to) {
+    const auto functor = PS_FUNCTOR_TEMPLATE(Filter, "filter/filter.h", uint8_t, uint8_t).of(types);
+    r.elements(functor, [&](const Context& c, void* to) {
       const Shape& s = c.out(0).shape;
       const Params& p = c.param<Params>();
       if (s.volume() == 0) return int64_t(0);

@@ -1,4 +1,4 @@
-// Dilation and erosion: the largest or the smallest of the pixels that a mask covers, along one axis and then the other.
+// Dilation and erosion: the largest or the smallest of the pixels that a mask covers, one axis after the other.
 #pragma once
 
 #include <algorithm>

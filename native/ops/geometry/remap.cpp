@@ -21,7 +21,8 @@ class Remap : public SampleOperator<device::RemapMap> {
       const int first = frames(t, p) ? 1 : 0;
       const int n = t.shape.ndim - first;
       const char* name = i == 1 ? "mapx" : "mapy";
-      if (t.dtype != DType::f32) fail(ErrorKind::type, std::string(name) + " is " + name_of(t.dtype) + ": expected FLOAT");
+      if (t.dtype != DType::f32)
+        fail(ErrorKind::type, std::string(name) + " is " + name_of(t.dtype) + ": expected FLOAT");
       if (n < 2 || n > 3 || (n == 3 && t.shape[first + 2] != 1))
         fail(ErrorKind::argument, std::string(name) + " has the shape " + to_string(t.shape) +
                                       ": expected height and width");

@@ -123,7 +123,8 @@ template <class Functor> class NoiseOperator : public RowOperator, public StageO
   FunctorTemplate functor_;
 };
 
-// Blocks of random bits, several at a time, which compilers do side by side: word w of block `first` + j is words[w][j].
+// Blocks of random bits, several at a time, which compilers do side by side: words[w][j] is word w of block
+// `first` + j.
 inline constexpr int kNoiseBlocks = 16, kNoiseWords = 4 * kNoiseBlocks;
 
 inline void noise_blocks(const device::PhiloxSequence& random, uint32_t first, uint32_t (&words)[4][kNoiseBlocks]) {

@@ -9,6 +9,7 @@
 #include "core/operator.h"
 #include "cuda/driver/driver.h"
 #include "cuda/record/operator.h"
+#include "ops/arguments/picture_layout.h"
 
 namespace ps {
 
@@ -21,9 +22,7 @@ class DumpImage : public Operator, public GpuOperator {
     if (in.dtype != DType::u8)
       fail(ErrorKind::type, std::string("the input is ") + name_of(in.dtype) + ": expected UINT8");
     if (in.shape.ndim != 3 || !(in.layout.empty() || in.layout == "HWC"))
-      fail(ErrorKind::argument, "expected pictures (HWC), got " +
-                                    (in.layout.empty() ? "no layout" : "the layout '" + std::string(in.layout.axes) + "'") +
-                                    " and the shape " + to_string(in.shape));
+      fail(ErrorKind::argument, "expected pictures (HWC), got " + shown_layout(in));
     if (in.shape[2] != 1 && in.shape[2] != 3)
       fail(ErrorKind::argument, "expected one or three channels, got the shape " + to_string(in.shape));
     c.out(0).dtype = in.dtype;

@@ -42,8 +42,8 @@ class Filter(Op):
     )
     border = arg(
         "reflect_101",
-        "What stands beyond the border: the picture mirrored without its last row and column (reflect_101) or with them "
-        "(reflect_1001), over again (wrap), its last row and column (clamp), or a number (constant).",
+        "What stands beyond the border: the picture mirrored without its last row and column (reflect_101) or with "
+        "them (reflect_1001), over again (wrap), its last row and column (clamp), or a number (constant).",
         choices=_BORDERS,
         aka=["border_mode", "padding_mode"],
     )

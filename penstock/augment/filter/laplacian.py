@@ -15,8 +15,8 @@ class Laplacian(Op):
     (``reflect_101``). Sums are float32; integers are rounded half away from zero and saturate.
 
     Input: a tensor of any numeric type, with one to three axes besides frames (F) and channels (C), where they come
-    first or last: HWC, CHW, DHWC, FHWC ... Without a layout, all axes are derived along. Each argument but ``dtype`` and
-    ``normalized_kernel`` may be given for each frame.
+    first or last: HWC, CHW, DHWC, FHWC ... Without a layout, all axes are derived along. Windows and factors may be
+    given for each frame.
 
     Output: the same shape and layout, of ``dtype``.
 

@@ -12,9 +12,9 @@ _FARTHEST = 65534
 class Jitter(DisplaceArgs):
     """Replaces each pixel by one of its neighbours, drawn at random.
 
-    Pixels come from up to ``nDegree / 2`` pixels (rounded down) to each side, above and below, whole pixels, all equally
-    likely; so ``interp_type`` changes nothing. What lies beyond the picture is ``fill_value``, which is converted as by
-    a cast in C.
+    Pixels come from up to ``nDegree / 2`` pixels (rounded down) to each side, above and below: whole pixels, all
+    equally likely; so ``interp_type`` changes nothing. What lies beyond the picture is ``fill_value``, which is
+    converted as by a cast in C.
 
     Input: HWC, of type UINT8, INT16, INT32 or FLOAT. Output: the same shape, layout and type.
 
@@ -31,7 +31,7 @@ class Jitter(DisplaceArgs):
 
     random = True
 
-    nDegree = arg(2, "Extent in pixels of the square that a pixel is taken from, around it.")
+    nDegree = arg(2, "Extent in pixels of the square that a pixel is taken from, around it.")  # noqa: N815, DALI's name
 
     def prepare(self) -> None:
         if not 1 <= self.nDegree <= _FARTHEST:

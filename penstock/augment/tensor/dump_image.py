@@ -9,8 +9,9 @@ from penstock.op import Op, arg, op
 class DumpImage(Op):
     """Writes pictures to files in the working directory, and passes them on.
 
-    Sample 3 of a batch goes to ``3-suffix-0.ppm``, a PNM file in plain text (P3, or P2 of one channel), which each batch
-    writes anew. Batches are prepared ahead, so files are those of a later batch than the one that was handed out last.
+    Sample 3 of a batch goes to ``3-suffix-0.ppm``, a PNM file in plain text (P3, or P2 of one channel), which each
+    batch writes anew. Batches are prepared ahead, so files are those of a later batch than the one that was handed out
+    last.
 
     Input: HWC (or without a layout three axes) with one or three channels, UINT8. Output: the same.
 

@@ -75,7 +75,8 @@ struct EqualizeValues {
   uint8_t* out;
   Divisor plane, channels;                               // elements of a plane
   PS_FN void element(int64_t i) const {
-    const uint64_t p = plane.quotient(uint64_t(i)), c = uint64_t(i) - channels.quotient(uint64_t(i)) * channels.number();
+    const uint64_t p = plane.quotient(uint64_t(i)), pixel = channels.quotient(uint64_t(i));
+    const uint64_t c = uint64_t(i) - pixel * channels.number();
     out[i] = tables[(p * channels.number() + c) * kGrays + in[i]];
   }
 };

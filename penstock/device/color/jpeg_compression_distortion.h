@@ -87,7 +87,7 @@ struct JpegQuant {
   uint16_t luma[64], colour[64];
 };
 
-// Four pixels to a sample of each colour, and of brightness; beyond the border the last pixels are repeated, so that the
+// Four pixels to a sample of each colour, and of brightness; beyond the border the last pixels are repeated, and so the
 // samples there are others than the last ones.
 struct JpegColours {
   const uint8_t* in;

@@ -72,7 +72,8 @@ template <class Map> struct SampledFields {
 template <class Map, class T, int kTaps> struct Sampled : SampledFields<Map> {
   PS_FN void element(int64_t i) const {
     const SampleFields& f = this->sampled;
-    const auto pixel = f.channels.quotient(uint64_t(i)), line = f.columns.quotient(pixel), plane = f.rows.quotient(line);
+    const auto pixel = f.channels.quotient(uint64_t(i)), line = f.columns.quotient(pixel);
+    const auto plane = f.rows.quotient(line);
     const auto c = int64_t(uint64_t(i) - pixel * f.channels.number()), frame = int64_t(f.per_frame.quotient(plane));
     const auto x = int(pixel - line * f.columns.number()), y = int(line - plane * f.rows.number());
     const float* fills = f.fills + (int64_t(plane) - frame * int64_t(f.per_frame.number())) * f.step + c;

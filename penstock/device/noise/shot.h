@@ -5,7 +5,8 @@
 
 namespace ps::device {
 
-PS_FN double power_of_e(double v) {                      // from -16 to 0, of operations that are rounded alike everywhere
+// For numbers from -16 to 0, of operations that are rounded alike everywhere.
+PS_FN double power_of_e(double v) {
   const double x = v / 16;
   double sum = 1;
   PS_UNROLL

@@ -107,5 +107,5 @@ def test_mistakes_are_named(x: Array, layout: str, arguments: Any, problem: str)
 
 @pytest.mark.parametrize("arguments", [{}, {"blue_position": (0, 0), "algorithm": "best"}])
 def test_wrong_constants(arguments: Any) -> None:
-    with pytest.raises(ArgumentError, match="blue_position|algorithm="):
+    with pytest.raises(ArgumentError, match=r"blue_position|algorithm="):
         fn.debayer(random_array((4, 6)), **arguments)

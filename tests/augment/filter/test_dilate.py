@@ -61,8 +61,10 @@ def test_a_mask_larger_than_the_picture() -> None:
     x = np.uint8([[1, 2, 3], [4, 5, 6]])
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
     with pipe:
-        pipe.set_outputs(fn.experimental.dilate(constant(x), mask_size=(100, 50)),
-                         fn.experimental.erode(constant(x), mask_size=(100, 50), border_mode="reflect_101"))  # fmt: skip
+        pipe.set_outputs(
+            fn.experimental.dilate(constant(x), mask_size=(100, 50)),
+            fn.experimental.erode(constant(x), mask_size=(100, 50), border_mode="reflect_101"),
+        )
     assert [np.unique(found.at(0)).tolist() for found in pipe.run()] == [[6], [1]]
 
 
@@ -89,5 +91,5 @@ def test_mistakes_are_named(name: str, dtype: str, layout: str, arguments: Any, 
 
 @pytest.mark.parametrize("arguments", [{"border_mode": "mirror"}, {"iterations": -1}])
 def test_wrong_constants(arguments: Any) -> None:
-    with pytest.raises(ArgumentError, match="dilate: (border_mode|iterations)="):
+    with pytest.raises(ArgumentError, match=r"dilate: (border_mode|iterations)="):
         fn.experimental.dilate(np.zeros((4, 5), np.uint8), **arguments)

@@ -7,6 +7,7 @@
 #include "cuda/record/operator.h"
 #include "cuda/record/picture.h"
 #include "ops/arguments/fill_numbers.h"
+#include "ops/arguments/picture_layout.h"
 #include "ops/geometry/displace/rows.h"
 
 namespace ps {
@@ -20,9 +21,7 @@ template <class Map> class DisplaceOperator : public RowOperator, public StageOp
     Tensor& out = c.out(0);
     visit_displaced(in.dtype, [](auto) {});
     if (in.shape.ndim != 3 || !(in.layout.empty() || in.layout == "HWC"))
-      fail(ErrorKind::layout, "expected pictures (HWC), got " +
-                                  (in.layout.empty() ? "no layout" : "the layout '" + std::string(in.layout.axes) + "'") +
-                                  " and the shape " + to_string(in.shape));
+      fail(ErrorKind::layout, "expected pictures (HWC), got " + shown_layout(in));
     if (in.shape[0] > kLongest || in.shape[1] > kLongest || in.shape[2] > kLongest)
       fail(ErrorKind::unsupported, "the shape " + to_string(in.shape) + " is too large");
     out.dtype = in.dtype;
