@@ -24,6 +24,7 @@ WITHOUT = (
     "readers.file",
     "get_property",
     "shapes",
+    "dump_image",
 )  # tried elsewhere: their results are not arrays' alone
 
 

@@ -25,7 +25,8 @@ inline Planes planes_of(const Tensor& t) {
   p.layout = !t.layout.empty() ? t.layout : n >= 2 && n <= 4 ? Layout(usual[n - 2]) : Layout();
   const std::string_view axes = p.layout.view();
   if (axes != "HW" && axes != "HWC" && axes != "CHW" && axes != "FHW" && axes != "FHWC" && axes != "FCHW")
-    fail(ErrorKind::layout, "expected pictures or frames of them (HW, HWC, CHW, FHW, FHWC, FCHW), got " + shown_layout(t));
+    fail(ErrorKind::layout,
+         "expected pictures or frames of them (HW, HWC, CHW, FHW, FHWC, FCHW), got " + shown_layout(t));
   const int y = p.layout.find('H'), c = p.layout.find('C');
   p.height = t.shape[y];
   p.width = t.shape[y + 1];

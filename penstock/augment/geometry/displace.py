@@ -13,7 +13,7 @@ class DisplaceArgs(Op):
 
     mask = arg(
         1,
-        "Whether the sample is changed: 0 leaves it as it is. (DALI overlooks a 0 that no node gives.)",
+        "Whether the sample is changed: 0 leaves it as it is (DALI overlooks a 0 that no node gives).",
         per_sample=True,
     )
     interp_type = arg(

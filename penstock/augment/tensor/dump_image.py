@@ -23,7 +23,11 @@ class DumpImage(Op):
         ... def pipeline():
         ...     return fn.dump_image(types.Constant(np.uint8([[[1], [2]]])), suffix="example")
         >>> images, = pipeline().run()
-        >>> open("0-example-0.ppm").read().split()
+        >>> import pathlib
+        >>> file = pathlib.Path("0-example-0.ppm")
+        >>> text = file.read_text()
+        >>> file.unlink()
+        >>> text.split()
         ['P2', '2', '1', '255', '1', '2']
     """
 
