@@ -9,6 +9,7 @@
 #include "core/operator.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/picture_layout.h"
+#include "ops/color/jpeg_compression_distortion/picture.h"
 
 namespace ps {
 
@@ -38,24 +39,14 @@ class JpegCompressionDistortion : public Operator, public GpuOperator {
   void run(const Context& c) const override {
     const Tensor &in = c.in(0), &out = c.out(0);
     if (!in.bytes()) return;
-    const int64_t frames = frames_of(in);
-    device::JpegPlanes planes = extents(in);
-    const int64_t pixels = int64_t(planes.width) * planes.height, colours = half(planes);
-    planes.luma = static_cast<uint8_t*>(c.scratch->take(size_t(pixels)));
-    planes.cb = static_cast<uint8_t*>(c.scratch->take(size_t(colours)));
-    planes.cr = static_cast<uint8_t*>(c.scratch->take(size_t(colours)));
+    const device::JpegPlanes planes = extents(in);
+    const int64_t bytes = int64_t(planes.width) * planes.height * 3;
     const device::JpegQuant quant = quants(c);
-    for (int64_t f = 0; f < frames; f++) {
-      const device::JpegColours split{in.as<uint8_t>() + f * pixels * 3, planes};
-      for (int64_t i = 0; i < colours; i++) split.element(i);
-      for (int plane = 0; plane < 3; plane++) {
-        const device::JpegBlocks blocks = blocks_of(planes, plane, quant);
-        for (int64_t i = 0, n = block_count(blocks); i < n; i++) blocks.element(i);
-      }
-      const device::JpegPixels join{planes, out.as<uint8_t>() + f * pixels * 3};
-      for (int64_t i = 0; i < pixels; i++) join.element(i);
-    }
+    for (int64_t f = 0, n = frames_of(in); f < n; f++)
+      c.st<ThreadState>().distortion.run(in.as<uint8_t>() + f * bytes, out.as<uint8_t>() + f * bytes, planes.width,
+                                         planes.height, quant);
   }
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
 
   void record(gpu::Recorder& r) const override {
     std::vector<device::JpegPlanes> all;
@@ -87,6 +78,9 @@ class JpegCompressionDistortion : public Operator, public GpuOperator {
 
  private:
   static constexpr int64_t kLongest = 1 << 28;
+  struct ThreadState : State {
+    JpegDistortion distortion;
+  };
 
   static int64_t frames_of(const Tensor& t) { return t.shape.ndim == 4 ? t.shape[0] : 1; }
   static device::JpegPlanes extents(const Tensor& t) {

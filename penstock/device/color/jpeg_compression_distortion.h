@@ -13,23 +13,24 @@ struct JpegConstants {
                        k1_501 = 12299, k1_847 = 15137, k1_961 = 16069, k2_053 = 16819, k2_562 = 20995, k3_072 = 25172;
 };
 
-PS_FN int jpeg_rounded(int v, int bits) { return (v + (1 << (bits - 1))) >> bits; }
+// V: integers, or on the CPU vectors of them.
+template <class V> PS_FN V jpeg_rounded(V v, int bits) { return (v + (1 << (bits - 1))) >> bits; }
 
 // Eight numbers, `step` apart. The first pass (rows) leaves them four times as large.
-template <bool kRows> PS_FN void jpeg_forward(int* v, int step) {
+template <bool kRows, class V> PS_FN void jpeg_forward(V* v, int step) {
   using K = JpegConstants;
   constexpr int bits = kRows ? 11 : 15;
-  const int s0 = v[0] + v[7 * step], s1 = v[step] + v[6 * step], s2 = v[2 * step] + v[5 * step];
-  const int s3 = v[3 * step] + v[4 * step], d0 = v[0] - v[7 * step], d1 = v[step] - v[6 * step];
-  const int d2 = v[2 * step] - v[5 * step], d3 = v[3 * step] - v[4 * step];
-  const int e0 = s0 + s3, e3 = s0 - s3, e1 = s1 + s2, e2 = s1 - s2;
+  const V s0 = v[0] + v[7 * step], s1 = v[step] + v[6 * step], s2 = v[2 * step] + v[5 * step];
+  const V s3 = v[3 * step] + v[4 * step], d0 = v[0] - v[7 * step], d1 = v[step] - v[6 * step];
+  const V d2 = v[2 * step] - v[5 * step], d3 = v[3 * step] - v[4 * step];
+  const V e0 = s0 + s3, e3 = s0 - s3, e1 = s1 + s2, e2 = s1 - s2;
   v[0] = kRows ? (e0 + e1) * 4 : jpeg_rounded(e0 + e1, 2);
   v[4 * step] = kRows ? (e0 - e1) * 4 : jpeg_rounded(e0 - e1, 2);
-  const int middle = (e2 + e3) * K::k0_541;
+  const V middle = (e2 + e3) * K::k0_541;
   v[2 * step] = jpeg_rounded(middle + e3 * K::k0_765, bits);
   v[6 * step] = jpeg_rounded(middle - e2 * K::k1_847, bits);
-  const int z = (d3 + d1 + d2 + d0) * K::k1_175, z1 = (d3 + d0) * -K::k0_899, z2 = (d2 + d1) * -K::k2_562;
-  const int z3 = (d3 + d1) * -K::k1_961 + z, z4 = (d2 + d0) * -K::k0_390 + z;
+  const V z = (d3 + d1 + d2 + d0) * K::k1_175, z1 = (d3 + d0) * -K::k0_899, z2 = (d2 + d1) * -K::k2_562;
+  const V z3 = (d3 + d1) * -K::k1_961 + z, z4 = (d2 + d0) * -K::k0_390 + z;
   v[7 * step] = jpeg_rounded(d3 * K::k0_298 + z1 + z3, bits);
   v[5 * step] = jpeg_rounded(d2 * K::k2_053 + z2 + z4, bits);
   v[3 * step] = jpeg_rounded(d1 * K::k3_072 + z2 + z3, bits);
@@ -37,18 +38,18 @@ template <bool kRows> PS_FN void jpeg_forward(int* v, int step) {
 }
 
 // The other way round: columns first.
-template <bool kRows> PS_FN void jpeg_inverse(int* v, int step) {
+template <bool kRows, class V> PS_FN void jpeg_inverse(V* v, int step) {
   using K = JpegConstants;
   constexpr int bits = kRows ? 18 : 11;
-  const int middle = (v[2 * step] + v[6 * step]) * K::k0_541;
-  const int e2 = middle - v[6 * step] * K::k1_847, e3 = middle + v[2 * step] * K::k0_765;
-  const int e0 = (v[0] + v[4 * step]) * 8192, e1 = (v[0] - v[4 * step]) * 8192;
-  const int t0 = e0 + e3, t3 = e0 - e3, t1 = e1 + e2, t2 = e1 - e2;
-  const int a = v[7 * step], b = v[5 * step], c = v[3 * step], d = v[step];
-  const int z = (a + c + b + d) * K::k1_175, z1 = (a + d) * -K::k0_899, z2 = (b + c) * -K::k2_562;
-  const int z3 = (a + c) * -K::k1_961 + z, z4 = (b + d) * -K::k0_390 + z;
-  const int o0 = a * K::k0_298 + z1 + z3, o1 = b * K::k2_053 + z2 + z4;
-  const int o2 = c * K::k3_072 + z2 + z3, o3 = d * K::k1_501 + z1 + z4;
+  const V middle = (v[2 * step] + v[6 * step]) * K::k0_541;
+  const V e2 = middle - v[6 * step] * K::k1_847, e3 = middle + v[2 * step] * K::k0_765;
+  const V e0 = (v[0] + v[4 * step]) * 8192, e1 = (v[0] - v[4 * step]) * 8192;
+  const V t0 = e0 + e3, t3 = e0 - e3, t1 = e1 + e2, t2 = e1 - e2;
+  const V a = v[7 * step], b = v[5 * step], c = v[3 * step], d = v[step];
+  const V z = (a + c + b + d) * K::k1_175, z1 = (a + d) * -K::k0_899, z2 = (b + c) * -K::k2_562;
+  const V z3 = (a + c) * -K::k1_961 + z, z4 = (b + d) * -K::k0_390 + z;
+  const V o0 = a * K::k0_298 + z1 + z3, o1 = b * K::k2_053 + z2 + z4;
+  const V o2 = c * K::k3_072 + z2 + z3, o3 = d * K::k1_501 + z1 + z4;
   v[0] = jpeg_rounded(t0 + o3, bits), v[7 * step] = jpeg_rounded(t0 - o3, bits);
   v[step] = jpeg_rounded(t1 + o2, bits), v[6 * step] = jpeg_rounded(t1 - o2, bits);
   v[2 * step] = jpeg_rounded(t2 + o1, bits), v[5 * step] = jpeg_rounded(t2 - o1, bits);

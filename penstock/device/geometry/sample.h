@@ -40,6 +40,19 @@ PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, c
       (axis ? row : column)[i] = place < 0 ? -1 : place * (axis ? int64_t(f.width) * f.step : f.step);
     }
   }
+  if constexpr (kTaps == 2) {                            // most pixels have all of their neighbours
+    const bool all = row[0] >= 0 && column[0] >= 0 && row[1] == row[0] + int64_t(f.width) * f.step;
+    if (all && column[1] == column[0] + f.step) {
+      const T *upper = plane + row[0] + column[0], *lower = plane + row[1] + column[0];
+      for (int c = 0; c < n; c++) {
+        const float a = convert<float>(upper[c]), b = convert<float>(lower[c]);
+        const float top = a + part[0] * (convert<float>(upper[c + f.step]) - a);
+        const float bottom = b + part[0] * (convert<float>(lower[c + f.step]) - b);
+        out[c] = even_rounded<T>(top + part[1] * (bottom - top));
+      }
+      return;
+    }
+  }
   float across[kTaps], down[kTaps];
   if constexpr (kTaps == 4) cubic_weights(part[0], across), cubic_weights(part[1], down);
   for (int c = 0; c < n; c++) {
