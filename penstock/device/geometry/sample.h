@@ -29,6 +29,22 @@ PS_FN void cubic_weights(float t, float* w) {            // a = -3/4
 // n channels of a plane at a position; `fills` are theirs.
 template <class T, int kTaps>
 PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, const float* fills, int n, T* out) {
+  if constexpr (kTaps == 2) {                            // most pixels have all of their neighbours
+    const float left = floorf(p.v[0]), top = floorf(p.v[1]);
+    const int x = whole_position(left), y = whole_position(top);
+    if (x >= 0 && y >= 0 && x < f.width - 1 && y < f.height - 1) {
+      const float part_x = p.v[0] - left, part_y = p.v[1] - top;
+      const T* upper = plane + (int64_t(y) * f.width + x) * f.step;
+      const T* lower = upper + int64_t(f.width) * f.step;
+      for (int c = 0; c < n; c++) {
+        const float a = convert<float>(upper[c]), b = convert<float>(lower[c]);
+        const float above = a + part_x * (convert<float>(upper[c + f.step]) - a);
+        const float below = b + part_x * (convert<float>(lower[c + f.step]) - b);
+        out[c] = even_rounded<T>(above + part_y * (below - above));
+      }
+      return;
+    }
+  }
   int64_t row[kTaps] = {}, column[kTaps] = {};           // -1: beyond the border
   float part[2];
   for (int axis = 0; axis < 2; axis++) {
@@ -38,19 +54,6 @@ PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, c
     for (int i = 0; i < kTaps; i++) {
       const int64_t place = border_place(f.border, first + i, axis ? f.height : f.width);
       (axis ? row : column)[i] = place < 0 ? -1 : place * (axis ? int64_t(f.width) * f.step : f.step);
-    }
-  }
-  if constexpr (kTaps == 2) {                            // most pixels have all of their neighbours
-    const bool all = row[0] >= 0 && column[0] >= 0 && row[1] == row[0] + int64_t(f.width) * f.step;
-    if (all && column[1] == column[0] + f.step) {
-      const T *upper = plane + row[0] + column[0], *lower = plane + row[1] + column[0];
-      for (int c = 0; c < n; c++) {
-        const float a = convert<float>(upper[c]), b = convert<float>(lower[c]);
-        const float top = a + part[0] * (convert<float>(upper[c + f.step]) - a);
-        const float bottom = b + part[0] * (convert<float>(lower[c + f.step]) - b);
-        out[c] = even_rounded<T>(top + part[1] * (bottom - top));
-      }
-      return;
     }
   }
   float across[kTaps], down[kTaps];

@@ -103,13 +103,22 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
     std::vector<float> kept;
     const Map where = map(c, q, kept);
     T* to = c.out(0).as<T>();
+    std::vector<device::Position<2>> positions(static_cast<size_t>(q.width));
     for (int64_t k = 0; k < q.count; k++) {
       const T* from = c.in(0).as<T>() + k * p.elements();
       const float* beyond = fill.data() + k % q.per_frame * q.channels;
-      for (int64_t y = 0; y < q.height; y++)
-        for (int64_t x = 0; x < q.width; x++, to += q.channels)
-          device::sample<T, kTaps>(f, from, where.position(k / q.per_frame, int(x), int(y)), beyond, int(q.channels),
-                                   to);
+      for (int64_t y = 0; y < q.height; y++, to += q.width * q.channels) {
+        for (int64_t x = 0; x < q.width; x++)
+          positions[size_t(x)] = where.position(k / q.per_frame, int(x), int(y));
+        const auto row = [&](auto channels) {
+          const int n = channels ? int(channels) : int(q.channels);
+          for (int64_t x = 0; x < q.width; x++)
+            device::sample<T, kTaps>(f, from, positions[size_t(x)], beyond, n, to + x * n);
+        };
+        if (q.channels == 1) row(std::integral_constant<int, 1>());
+        else if (q.channels == 3) row(std::integral_constant<int, 3>());
+        else row(std::integral_constant<int, 0>());
+      }
     }
   }
 
