@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from tests.random.case import Call, Case, Source
 from tests.random.compare import Difference
 from tests.random.matchers import (

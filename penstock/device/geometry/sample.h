@@ -40,7 +40,9 @@ PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, c
         const float a = convert<float>(upper[c]), b = convert<float>(lower[c]);
         const float above = a + part_x * (convert<float>(upper[c + f.step]) - a);
         const float below = b + part_x * (convert<float>(lower[c + f.step]) - b);
-        out[c] = even_rounded<T>(above + part_y * (below - above));
+        const float between = above + part_y * (below - above);
+        if constexpr (is_real<T>) out[c] = between;
+        else out[c] = T(int(even_half(between)));        // it is no more than the neighbours are
       }
       return;
     }

@@ -83,6 +83,10 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
   // For each channel of the input.
   virtual std::vector<float> fills(const Context& c, const Planes& in) const = 0;
   virtual Map map(const Context& c, const Planes& out, std::vector<float>& kept) const = 0;
+  // Of a row's pixels, on the CPU: as the map has them.
+  virtual void find_positions(const Map& map, int64_t frame, int y, int n, device::Position<2>* to) const {
+    for (int x = 0; x < n; x++) to[x] = map.position(frame, x, y);
+  }
   virtual Map map_there(const Context& c, gpu::Recorder& r, const Planes& out) const = 0;
 
  private:
@@ -108,8 +112,7 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
       const T* from = c.in(0).as<T>() + k * p.elements();
       const float* beyond = fill.data() + k % q.per_frame * q.channels;
       for (int64_t y = 0; y < q.height; y++, to += q.width * q.channels) {
-        for (int64_t x = 0; x < q.width; x++)
-          positions[size_t(x)] = where.position(k / q.per_frame, int(x), int(y));
+        find_positions(where, k / q.per_frame, int(y), int(q.width), positions.data());
         const auto row = [&](auto channels) {
           const int n = channels ? int(channels) : int(q.channels);
           for (int64_t x = 0; x < q.width; x++)
