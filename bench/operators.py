@@ -80,6 +80,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             ),
         )
     ],
+    "debayer": [
+        ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+    ],
     "decoders.image": [("jpegs", "RGB", lambda fn, t, x: fn.decoders.image(x))],
     "decoders.image_crop": [("jpegs", "224", lambda fn, t, x: fn.decoders.image_crop(x, crop=(224, 224)))],
     "decoders.image_random_crop": [("jpegs", "", lambda fn, t, x: fn.decoders.image_random_crop(x))],
@@ -89,12 +92,20 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             lambda fn, t, x: fn.decoders.image_slice(x, start=(100, 100), shape=(200, 300), axis_names="HW"),
         )
     ],
+    "dump_image": [("photos", "", lambda fn, t, x: fn.dump_image(x[:40, :50], suffix="bench"))],
     "element_extract": [("videos", "3 of 8", lambda fn, t, x: fn.element_extract(x, element_map=[0, 3, 5]))],
+    "equalize": [("photos", "", lambda fn, t, x: fn.equalize(x))],
     "erase": [
         (
             "photos", "one region",
             lambda fn, t, x: fn.erase(x, anchor=(100.0, 100.0), shape=(150.0, 200.0), axis_names="HW", fill_value=0),
         )
+    ],
+    "experimental.warp_perspective": [
+        (
+            "photos", "linear",
+            lambda fn, t, x: fn.experimental.warp_perspective(x, matrix=[0.9, 0.1, 10, -0.1, 0.9, 20, 1e-4, 1e-4, 1]),
+        ),
     ],
     "expand_dims": [("photos", "axes=[0]", lambda fn, t, x: fn.expand_dims(x, axes=[0]))],
     "fast_resize_crop_mirror": [
@@ -102,6 +113,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             "photos", "256, 224",
             lambda fn, t, x: fn.fast_resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1),
         )
+    ],
+    "filter": [
+        ("photos", "3x3", lambda fn, t, x: fn.filter(x, t.Constant(np.ones((3, 3), np.float32) / 9, device="cpu"))),
+        ("photos", "7x7", lambda fn, t, x: fn.filter(x, t.Constant(np.ones((7, 7), np.float32) / 49, device="cpu"))),
     ],
     "flip": [
         ("photos", "horizontal", lambda fn, t, x: fn.flip(x, horizontal=1, vertical=0)),
@@ -113,8 +128,14 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ("photos", "sigma 3", lambda fn, t, x: fn.gaussian_blur(x, sigma=3.0)),
     ],
     "get_property": [("photos", "layout", lambda fn, t, x: fn.get_property(x, key="layout"))],
+    "grid_mask": [("photos", "turned", lambda fn, t, x: fn.grid_mask(x, tile=50, angle=0.3))],
     "hsv": [("photos", "", lambda fn, t, x: fn.hsv(x, hue=30.0, saturation=1.2, value=0.9))],
     "hue": [("photos", "30", lambda fn, t, x: fn.hue(x, hue=30.0))],
+    "jpeg_compression_distortion": [("photos", "", lambda fn, t, x: fn.jpeg_compression_distortion(x))],
+    "laplacian": [
+        ("photos", "window 3", lambda fn, t, x: fn.laplacian(x)),
+        ("photos", "window 7, FLOAT", lambda fn, t, x: fn.laplacian(x, window_size=7, dtype=t.FLOAT)),
+    ],
     "lookup_table": [
         (
             "photos", "to FLOAT",
@@ -130,6 +151,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             ),
         )
     ],
+    "noise.gaussian": [("photos", "20", lambda fn, t, x: fn.noise.gaussian(x, stddev=20))],
+    "noise.salt_and_pepper": [("photos", "", lambda fn, t, x: fn.noise.salt_and_pepper(x))],
+    "noise.shot": [("photos", "", lambda fn, t, x: fn.noise.shot(x))],
     "normalize": [
         ("photos", "per sample", lambda fn, t, x: fn.normalize(x)),
         ("photos", "per channel, given", lambda fn, t, x: fn.normalize(x, mean=np.full((1, 1, 3), 120, np.float32),
@@ -209,6 +233,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
     "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
+    "sphere": [
+        ("photos", "", lambda fn, t, x: fn.sphere(x)),
+        ("photos", "linear", lambda fn, t, x: fn.sphere(x, interp_type=t.INTERP_LINEAR)),
+    ],
     "squeeze": [("frames", "axes=[0]", lambda fn, t, x: fn.squeeze(x, axes=[0]))],
     "ssd_random_crop": [
         (
@@ -232,6 +260,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ("photos", "scales 0.5", lambda fn, t, x: fn.tensor_resize(x, scales=[0.5, 0.5], axes=[0, 1])),
     ],
     "transpose": [("photos", "to CHW", lambda fn, t, x: fn.transpose(x, perm=[2, 0, 1]))],
+    "water": [("photos", "", lambda fn, t, x: fn.water(x))],
     "warp_affine": [
         (
             "photos", "fill",

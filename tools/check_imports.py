@@ -66,6 +66,7 @@ device.jpeg
 device.color
 device.filter
 device.boxes
+device.noise
 device.custom
 core
 read
@@ -82,6 +83,7 @@ ops.transfer
 ops.geometry
 ops.color
 ops.filter
+ops.noise
 ops.tensor
 ops.custom
 ops

@@ -111,6 +111,28 @@ KNOWN = [
         lambda case, found: found.kind == "shape" and uses(case, "cat") and re.search(r"[(, ]0[,)]", found.detail),
     ),
     Known(
+        "a grid masks all of the input, DALI shows what lies in memory where that has not three axes",
+        example("fn.grid_mask", "noise('uint8', (3, 40, 5, 3), 1)", tile="4"),
+        lambda case, found: found.kind == VALUES and uses(case, "grid_mask") and found.ours[0].ndim != 3,
+    ),
+    Known(
+        "a mask leaves samples as they are, DALI overlooks one that is the same for all",
+        example("fn.sphere", "noise('uint8', (8, 6, 3), 1)", layout="HWC", mask="0"),
+        lambda case, found: (
+            found.kind == VALUES
+            and uses(case, "sphere", "water")
+            and any("mask" in call.given() for call in case.calls)
+        ),
+    ),
+    Known(
+        "windows of inputs without elements are checked, too",
+        example("fn.laplacian", "noise('int16', (0, 0, 3), 64, 255)", layout="FHW", smoothing_size="[3, 4, 0]"),
+        lambda case, found: (
+            refused("laplacian", text="window_size|smoothing_size|scale")(case, found)
+            and any(re.search(r"\((\d+, )*0[,)]", text) for s in case.sources().values() for text in s.samples)
+        ),
+    ),
+    Known(
         "axes that are not there are an error, DALI leaves them out",
         example("fn.squeeze", "noise('uint8', (8,), 1)", axes="[1, 2]"),
         refused("squeeze", "erase", text="is no axis of the shape"),

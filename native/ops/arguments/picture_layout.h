@@ -1,6 +1,8 @@
 // The layout of pictures that come without one.
 #pragma once
 
+#include <string>
+
 #include "core/error.h"
 #include "core/tensor.h"
 
@@ -10,6 +12,12 @@ namespace ps {
 inline Layout guessed_layout(int ndim, bool volumes) {
   const Layout guesses[] = {"HW", "HWC", volumes ? "DHWC" : "FHWC", "FDHWC"};
   return ndim >= 2 && ndim <= 5 ? guesses[ndim - 2] : Layout();
+}
+
+// For errors, behind "got".
+inline std::string shown_layout(const Tensor& t) {
+  const std::string layout = t.layout.empty() ? "no layout" : "the layout '" + std::string(t.layout.axes) + "'";
+  return layout + " and the shape " + to_string(t.shape);
 }
 
 // Fails where there are no height and width.

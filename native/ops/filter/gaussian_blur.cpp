@@ -11,6 +11,7 @@
 #include "cuda/record/operator.h"
 #include "ops/arguments/axes.h"
 #include "ops/arguments/region.h"
+#include "ops/filter/filtered_axes.h"
 #include "ops/filter/gaussian_blur/rows.h"
 
 namespace ps {
@@ -95,27 +96,11 @@ class GaussianBlur : public Operator, public GpuOperator {
   // Of a window that reaches so far, each place would weigh next to nothing.
   static constexpr int64_t kLargestRadius = 1 << 20;
 
-  // All but frames, and channels before or behind the others.
   static Windows axes(const Tensor& t) {
+    const FilteredAxes found = filtered_axes(t, "blur");
     Windows w{};
-    int end = t.shape.ndim;
-    const auto is = [&](int axis, std::string_view names) {
-      return !t.layout.empty() && names.find(t.layout.axes[axis]) != names.npos;
-    };
-    while (w.first < end && is(w.first, "FC")) w.first++;
-    if (end > w.first && is(end - 1, "C")) end--;
-    if (end == w.first)
-      fail(ErrorKind::layout, t.layout.empty()
-                                  ? "expected at least one axis, got a single number"
-                                  : std::string("the layout '") + t.layout.axes + "' has no axis to blur");
-    int frames = 0, channels = 0;
-    for (int i = 0; i < t.shape.ndim; i++) {
-      frames += is(i, "F"), channels += is(i, "C");
-      if (frames > 1 || channels > 1 || (is(i, "FC") && i >= w.first && i < end))
-        fail(ErrorKind::layout, std::string("the layout '") + t.layout.axes +
-                                    "': expected frames first, channels first or last, and either once");
-    }
-    w.count = end - w.first;
+    w.first = found.first;
+    w.count = found.count;
     return w;
   }
 
@@ -147,13 +132,6 @@ class GaussianBlur : public Operator, public GpuOperator {
   }
   static HalfWindow half_window(const Windows& w, int i) { return half_window(w.sigma[i], w.radius[i]); }
 
-  // Elements on the axes first to last - 1.
-  static int64_t volume(const Shape& s, int first, int last) {
-    int64_t v = 1;
-    for (int i = first; i < last; i++) v *= s[i];
-    return v;
-  }
-
   template <class In> void blur(const Context& c) const {
     const Tensor &in = c.in(0), &out = c.out(0);
     if (out.dtype == DType::f32) blur(c, in.as<In>(), out.as<float>());
@@ -169,9 +147,9 @@ class GaussianBlur : public Operator, public GpuOperator {
     for (int k = 0; k < std::min(w.count - 2, 2); k++)
       floats[k] = static_cast<float*>(c.scratch->take(size_t(s.volume()) * sizeof(float)));
     const auto pass = [&](int i, const auto* from, float* to) {
-      const int64_t inner = volume(s, w.first + i + 1, s.ndim), whole = s[w.first + i] * inner;
+      const int64_t inner = volume_of(s, w.first + i + 1, s.ndim), whole = s[w.first + i] * inner;
       const HalfWindow half = half_window(w, i);
-      for (int64_t k = 0, n = volume(s, 0, w.first + i); k < n; k++)
+      for (int64_t k = 0, n = volume_of(s, 0, w.first + i); k < n; k++)
         blur_rows(from + k * whole, to + k * whole, s[w.first + i], inner, half);
     };
     pass(0, in, floats[0]);
@@ -184,11 +162,11 @@ class GaussianBlur : public Operator, public GpuOperator {
     const Shape& s = c.out(0).shape;
     const Windows& w = c.param<Windows>();
     const int x = w.first + w.count - 1, y = w.count > 1 ? x - 1 : -1;
-    const int64_t channels = volume(s, x + 1, s.ndim), width = s[x];
+    const int64_t channels = volume_of(s, x + 1, s.ndim), width = s[x];
     const HalfWindow wx = half_window(w, w.count - 1);
     if (y < 0) {
       BlurColumns columns(width, channels, wx);
-      for (int64_t i = 0, n = volume(s, 0, x), stride = width * channels; i < n; i++) {
+      for (int64_t i = 0, n = volume_of(s, 0, x), stride = width * channels; i < n; i++) {
         convert_n(in + i * stride, columns.row(), size_t(stride));
         columns.run(out + i * stride);
       }
@@ -196,7 +174,7 @@ class GaussianBlur : public Operator, public GpuOperator {
     }
     const HalfWindow wy = half_window(w, w.count - 2);
     const int64_t picture = s[y] * width * channels;
-    for (int64_t i = 0, n = volume(s, 0, y); i < n; i++)
+    for (int64_t i = 0, n = volume_of(s, 0, y); i < n; i++)
       blur_picture(in + i * picture, out + i * picture, s[y], width, channels, wy, wx);
   }
 
@@ -213,7 +191,7 @@ class GaussianBlur : public Operator, public GpuOperator {
                  void* target = last ? c.out(0).data : scratch[size_t(c.index)];
                  *static_cast<Fields*>(to) = {
                      from[size_t(c.index)], target, weights + w.weights_at[pass], w.radius[pass],
-                     device::Divisor(uint64_t(volume(s, w.first + pass + 1, s.ndim))),
+                     device::Divisor(uint64_t(volume_of(s, w.first + pass + 1, s.ndim))),
                      device::Divisor(uint64_t(s[w.first + pass]))};
                  from[size_t(c.index)] = target;
                  return s.volume();

@@ -1,0 +1,58 @@
+// Windows of any weights over pictures and volumes.
+#pragma once
+
+#include "device/base/border.h"
+#include "device/base/divisor.h"
+#include "device/tensor/elements.h"
+
+namespace ps::device {
+
+struct FilterFields {
+  const void* in;
+  void* out;
+  const float* weights;
+  const int32_t* anchors;              // three of each frame
+  const void* fill;                    // an element, or one of each frame; none: 0
+  int64_t weights_step, fill_step;     // from one frame to the next
+  int32_t size[3], window[3];          // of the input's planes, rows, columns; of the weights'
+  int32_t border;
+  Divisor channels, width, height, depth, planes;    // of the output; those of a frame, before depth
+
+  PS_FN int64_t weight_at(int z, int y, int x) const { return (int64_t(z) * window[1] + y) * window[2] + x; }
+};
+
+template <class In, class Out> struct Filter : FilterFields {
+  PS_FN void element(int64_t i) const {
+    const auto pixel = channels.quotient(uint64_t(i)), c = uint64_t(i) - pixel * channels.number();
+    const auto row = width.quotient(pixel), plane = height.quotient(row), picture = depth.quotient(plane);
+    const auto frame = planes.quotient(picture);
+    const int32_t* anchor = anchors + 3 * frame;
+    const int64_t x0 = int64_t(pixel - row * width.number()) - anchor[2];
+    const int64_t y0 = int64_t(row - plane * height.number()) - anchor[1];
+    const int64_t z0 = int64_t(plane - picture * depth.number()) - anchor[0];
+    const In* from = static_cast<const In*>(in) +
+                     int64_t(picture) * size[0] * size[1] * size[2] * int64_t(channels.number()) + int64_t(c);
+    const float beyond = fill ? convert<float>(static_cast<const In*>(fill)[frame * fill_step]) : 0.0f;
+    const float* w = weights + frame * weights_step;
+    float sum = 0;
+    PS_LOOP
+    for (int kz = 0; kz < window[0]; kz++) {
+      const int64_t z = border_place(border, z0 + kz, size[0]);
+      PS_LOOP
+      for (int ky = 0; ky < window[1]; ky++) {
+        const int64_t y = border_place(border, y0 + ky, size[1]);
+        PS_LOOP
+        for (int kx = 0; kx < window[2]; kx++) {
+          const int64_t x = border_place(border, x0 + kx, size[2]);
+          const bool inside = z >= 0 && y >= 0 && x >= 0;
+          const float v =
+              inside ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
+          sum += w[weight_at(kz, ky, kx)] * v;
+        }
+      }
+    }
+    static_cast<Out*>(out)[i] = even_rounded<Out>(sum);
+  }
+};
+
+}  // namespace ps::device
