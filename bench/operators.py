@@ -274,6 +274,27 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
 }  # fmt: skip
 
 
+# What DALI has on GPUs alone.
+ON_GPU: dict[str, list[tuple[str, str, Define]]] = {
+    "experimental.dilate": [("photos", "5x5", lambda fn, t, x: fn.experimental.dilate(x, mask_size=(5, 5)))],
+    "experimental.erode": [("photos", "5x5", lambda fn, t, x: fn.experimental.erode(x, mask_size=(5, 5)))],
+    "experimental.median_blur": [
+        ("photos", "5x5", lambda fn, t, x: fn.experimental.median_blur(x, window_size=(5, 5)))
+    ],
+    "experimental.remap": [
+        ("photos", "a wave", lambda fn, t, x: fn.experimental.remap(x, *_wave(t, x.device), pixel_origin="center"))
+    ],
+    "jitter": [("photos", "9", lambda fn, t, x: fn.jitter(x, nDegree=9))],
+}  # fmt: skip
+
+
+def _wave(t: Any, device: str) -> list[Any]:
+    """Maps of x and y for photographs."""
+    y, x = np.mgrid[:375, :500].astype(np.float32)
+    maps = [x + 8 * np.sin(y / 20, dtype=np.float32), y + 8 * np.cos(x / 20, dtype=np.float32)]
+    return [t.Constant(one, device=device) for one in maps]
+
+
 class Inputs:
     """Batches, with their layouts."""
 
@@ -380,7 +401,7 @@ def rows(
     """
     warnings.simplefilter("ignore")
     inputs, ratios = Inputs(folder), []
-    for name, cases in CASES.items():
+    for name, cases in {**CASES, **(ON_GPU if gpu else {})}.items():
         for kind, what, define in cases:
             if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs")):
                 continue

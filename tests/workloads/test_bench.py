@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 
 from bench.jpeg_work import count_symbols
-from bench.operators import CASES
+from bench.operators import CASES, ON_GPU
 from tests.decode.pictures import jpeg
 from tools.parity import operators
 
 # They only fill memory or wrap another one that is timed; or what they do is timed with all others.
 _ELSEWHERE = {
-    "cast_like", "constant", "external_source", "full_like", "ones", "ones_like", "python_function",
-    "readers.file", "readers.webdataset", "zeros", "zeros_like",
+    "cast_like", "constant", "experimental.resize", "external_source", "full_like", "ones", "ones_like",
+    "python_function", "readers.file", "readers.webdataset", "zeros", "zeros_like",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", operators())
 def test_each_operator_is_timed(name: str) -> None:
     group = name.partition(".")[0]
-    assert name in CASES or group in CASES or name in _ELSEWHERE, f"{name} has no case in bench/operators.py"
+    assert name in CASES or name in ON_GPU or group in CASES or name in _ELSEWHERE, (
+        f"{name} has no case in bench/operators.py"
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class RandomBboxCrop(Op):
     input_shape = arg(
         None, "Extents of the picture in pixels, as `shape_layout` says.", kind="integers", per_sample=True
     )
-    ltrb = arg(True, "Whether boxes are 'xyXY', or 'xyWH'.", deprecated="use bbox_layout")
+    ltrb = arg(True, "The older way to say `bbox_layout`: whether boxes are 'xyXY', or 'xyWH'.")
     num_attempts = arg(1, "Windows that are drawn for a threshold.")
     output_bbox_indices = arg(False, "Whether one more output says which boxes are kept.")
     quiet = arg(False, "Whether not to warn.", unused="there is no warning")

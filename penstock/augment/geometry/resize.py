@@ -6,7 +6,7 @@ from penstock.augment.geometry.resample import ResizeArgs
 from penstock.op import arg, op
 
 
-@op("resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"], legacy=["experimental.resize"])
+@op("resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"])
 class Resize(ResizeArgs):
     """Resizes pictures, videos and volumes.
 
@@ -46,3 +46,18 @@ class Resize(ResizeArgs):
 
     def num_outputs(self) -> int:
         return 2 if self.save_attrs else 1
+
+
+@op("experimental.resize", kernel="resize", contract="sampler", devices=["cpu", "gpu"])
+class ExperimentalResize(Resize):
+    """Resizes pictures, videos and volumes: the same as `resize`. (In DALI it is another way to do so on GPUs.)
+
+    Input, output and errors: those of `resize`.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.experimental.resize(types.Constant(np.zeros((2, 3, 1), np.uint8)), size=(4, 6))
+        >>> pipeline().run()[0].at(0).shape
+        (4, 6, 1)
+    """

@@ -90,6 +90,10 @@ CASES = [
     same(resize_x=1e-30, resize_y=13, interp_type=types.INTERP_CUBIC),
     same(resize_longer=0.03, subpixel_scale=False),
     same(size=(0.05, 7), mode="stretch", antialias=False, dtype=types.FLOAT),
+    case(
+        "experimental.resize", scenes(), reference=reference("HWC"), off_by=1, on_gpu=ON_GPU, size=(43, 71),
+        differs="DALI has it on GPUs alone",
+    ),
 ]  # fmt: skip
 
 
