@@ -96,8 +96,9 @@ def _of_outputs(case: Case, dali: tuple[Output, ...], ours: tuple[Output, ...]) 
 
 
 def shapes(case: Case, output: Output) -> list[tuple[int, ...]]:
-    """The extents of random crops are random, too."""
-    return [a.shape[2:] if "decoders.image_random_crop" in case.operators() else a.shape for a in output.arrays]
+    """The extents of random crops are random, too, and how many boxes such a one keeps."""
+    drawn = 2 if "decoders.image_random_crop" in case.operators() else int("random_bbox_crop" in case.operators())
+    return [a.shape[drawn:] for a in output.arrays]
 
 
 def alike(case: Case, ours: Array, dali: Array) -> bool:

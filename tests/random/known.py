@@ -441,5 +441,30 @@ KNOWN = [
         example("fn.expand_dims", "noise('int32', (4, 2, 3), 977, 4)", layout="XYZ", axes="[1]", new_axis_names="''"),
         lambda case, found: found.kind == "layout" and uses(case, "expand_dims") and "new_axis_names=''" in case.text(),
     ),
+    Known(
+        "a fill for other channels than the picture's is an error, in DALI only where something is erased",
+        example("fn.erase", SMALL, layout="HWC", anchor="[1.0]", shape="[0.0]", axes="[0]", fill_value="[1, 2]"),
+        refused("erase", text=r"fill_value has \d+ values for"),
+    ),
+    Known(
+        "a picture without pixels has no windows, DALI draws some",
+        example("fn.random_bbox_crop", "np.float32([[0.1, 0.1, 0.5, 0.5]])", input_shape="[0, 3]"),
+        refused("random_bbox_crop", text="has the extent 0"),
+    ),
+    Known(
+        "a crop has no negative extent, and a region does not end before it starts; DALI draws some window",
+        example("fn.roi_random_crop", roi_start="[9]", roi_end="[17]", crop_shape="[-1]"),
+        refused("roi_random_crop", text="expected 0 or more|ends before it starts"),
+    ),
+    Known(
+        "what is masked is 0, whatever it was",
+        example("fn.grid_mask", "np.full((300, 300, 1), np.inf, np.float32)", layout="HWC"),
+        lambda case, found: found.kind == VALUES and uses(case, "grid_mask") and only_no_numbers(case, found),
+    ),
+    Known(
+        "width stands right behind height in pictures, DALI takes others for them",
+        example("fn.grid_mask", "noise('uint8', (3, 8, 9, 2), 1)", layout="CWHD"),
+        refused("grid_mask", text="expected W right behind H"),
+    ),
     Known("a fill is of all channels, in DALI those beyond four are what was in memory", None, one_fill),
 ]
