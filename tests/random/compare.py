@@ -15,12 +15,11 @@ from tests.runners import differences
 
 # Integers that are rounded from sums in another order, and by how much they may be off. (When resizing, halves too: to
 # even here, and to even or up in DALI, as its vectors fall.)
-OFF_BY = {"gaussian_blur": 1, "normalize": 1, "resize": 1, "resize_crop_mirror": 1, "fast_resize_crop_mirror": 1} | {
-    "laplacian": 1, "filter": 1,
-}  # fmt: skip
+RESIZES = ("resize", "resize_crop_mirror", "fast_resize_crop_mirror", "tensor_resize")
+OFF_BY = dict.fromkeys(("gaussian_blur", "laplacian", "filter", "normalize", *RESIZES), 1)
 # Of floats, to the larger of 1 and the largest value; rather more behind differences of large numbers, and where a
 # position's last bits count.
-TOLERANCE = dict.fromkeys(("gaussian_blur", "resize", "resize_crop_mirror", "fast_resize_crop_mirror"), 2e-5) | {
+TOLERANCE = dict.fromkeys(("gaussian_blur", *RESIZES), 2e-5) | {
     "laplacian": 2e-5, "filter": 1e-4, "normalize": 1e-4, "reductions.variance": 1e-4, "reductions.std_dev": 1e-4,
 }  # fmt: skip
 

@@ -70,7 +70,7 @@ def flipped(d: Draw) -> Made:
 
 def rearranged(d: Draw) -> Made:
     x = picture(d, layouts=("FHWC", "FHWC", "FHWC", ""))
-    return [x], {"new_order": repr([d.whole(0, x.shape[0] - 1 + d.chance(0.05)) for _ in range(d.whole(1, 4))])}
+    return [x], {"new_order": repr([d.whole(0, max(0, x.shape[0] - 1 + d.chance(0.05))) for _ in range(d.whole(1, 4))])}
 
 
 def placed(d: Draw) -> Made:

@@ -9,10 +9,10 @@ import numpy as np
 from penstock import types
 from penstock.op import Op
 from tests.random.arguments import Given
+from tests.random.compare import RESIZES
 from tests.random.draw import COMMON, LAYOUTS, TYPE_NAMES, Draw, Input, picture
 
 HUES = ("hsv", "hue", "saturation", "color_twist")
-RESIZES = ("resize", "resize_crop_mirror", "fast_resize_crop_mirror")
 WARPS = ("rotate", "warp_affine")
 # The types of their pictures.
 TAKES: dict[str, tuple[str, ...]] = {

@@ -457,6 +457,18 @@ KNOWN = [
         refused("roi_random_crop", text="expected 0 or more|ends before it starts"),
     ),
     Known(
+        "what an operator cannot do with a type is an error, in DALI only where a mask lets it do anything",
+        Case(
+            (
+                Source("v0", ("noise('uint16', (7, 4, 3), 624, 255)",), "HWC"),
+                Source("v1", ("np.array(0, np.int32)",)),
+                Call("v2", "fn.water", ("v0",), (("mask", "v1"),)),
+            ),
+            1,
+        ),
+        refused("water", "sphere", "jitter", text="the input is"),
+    ),
+    Known(
         "what is masked is 0, whatever it was",
         example("fn.grid_mask", "np.full((300, 300, 1), np.inf, np.float32)", layout="HWC"),
         lambda case, found: found.kind == VALUES and uses(case, "grid_mask") and only_no_numbers(case, found),

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.random.arguments import ODD
 from tests.random.case import Call, Case
-from tests.random.compare import Difference, differing
+from tests.random.compare import RESIZES, Difference, differing
 from tests.random.outcome import Array
 from tests.random.reference import evaluated, reductions_right, sliced
 
@@ -21,7 +21,6 @@ Matches = Callable[[Case, Difference], bool]
 COMPARISONS = ("operator.lt", "operator.le", "operator.gt", "operator.ge", "operator.eq", "operator.ne")
 SUMS = tuple(f"reductions.{name}" for name in ("sum", "mean", "mean_square", "rms"))
 SQUARES = ("reductions.mean_square", "reductions.rms")
-RESIZES = {"resize", "resize_crop_mirror", "fast_resize_crop_mirror"}
 HUES = ("hsv", "hue", "saturation", "color_twist")
 
 
@@ -293,7 +292,7 @@ def wrapping(case: Case, found: Difference) -> bool:
 def signed_resized(case: Case, found: Difference) -> bool:
     """What comes behind makes more of it than the 1 that resizing may be off by."""
     signed = any("'int16'" in text for source in case.sources().values() for text in source.samples)
-    return found.kind == VALUES and signed and bool(RESIZES & set(case.operators()[:-1]))
+    return found.kind == VALUES and signed and bool(set(RESIZES) & set(case.operators()[:-1]))
 
 
 def resized_by(case: Case, found: Difference, filters: str, *arguments: str) -> bool:

@@ -78,7 +78,7 @@ class TensorResize : public ResampleOperator {
     while (end > first && stays(regions[end - 1])) end--;
     const int count = end - first;
     if (count > 3)
-      fail(ErrorKind::unsupported, "the axes from " + std::to_string(first) + " to " + std::to_string(end - 1) +
+      fail(ErrorKind::argument, "the axes from " + std::to_string(first) + " to " + std::to_string(end - 1) +
                                        " are to be resized: expected three next to each other at most");
     if (count >= 2) return place(c, first, count, regions + first);
     Params& p = c.param<Params>();

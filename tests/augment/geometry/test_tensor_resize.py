@@ -148,7 +148,7 @@ def test_wrong_arguments_are_named(arguments: Any, problem: str) -> None:
         ((4, 5), {"sizes": [4, 4], "axes": [1, -1]}, OperatorError, "named twice"),
         ((4, 5), {"sizes": [4], "axis_names": "A"}, LayoutError, "no axis 'A'"),
         ((4, 5), {"sizes": [4], "alignment": [0.1, 0.2, 0.3]}, OperatorError, "alignment has 3 values"),
-        ((4, 5, 6, 7), {"sizes": [8, 5, 6, 3]}, OperatorError, "the axes from 0 to 3"),
+        ((4, 5, 6, 7), {"sizes": [8, 5, 6, 3]}, ValueError, "the axes from 0 to 3"),
         ((), {"sizes": [4]}, OperatorError, "a number has no axis"),
         ((4, 5), {"sizes": [float("nan"), 4]}, Exception, "nan"),
     ],
