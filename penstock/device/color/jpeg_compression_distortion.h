@@ -13,8 +13,8 @@ struct JpegConstants {
                        k1_501 = 12299, k1_847 = 15137, k1_961 = 16069, k2_053 = 16819, k2_562 = 20995, k3_072 = 25172;
 };
 
-// V: integers, or on the CPU vectors of them.
-template <class V> PS_FN V jpeg_rounded(V v, int bits) { return (v + (1 << (bits - 1))) >> bits; }
+// V: integers, or on the CPU vectors of them, which not every processor's calls give back as values.
+template <class V> PS_FN void jpeg_round(V& to, const V& v, int bits) { to = (v + (1 << (bits - 1))) >> bits; }
 
 // Eight numbers, `step` apart. The first pass (rows) leaves them four times as large.
 template <bool kRows, class V> PS_FN void jpeg_forward(V* v, int step) {
@@ -24,17 +24,22 @@ template <bool kRows, class V> PS_FN void jpeg_forward(V* v, int step) {
   const V s3 = v[3 * step] + v[4 * step], d0 = v[0] - v[7 * step], d1 = v[step] - v[6 * step];
   const V d2 = v[2 * step] - v[5 * step], d3 = v[3 * step] - v[4 * step];
   const V e0 = s0 + s3, e3 = s0 - s3, e1 = s1 + s2, e2 = s1 - s2;
-  v[0] = kRows ? (e0 + e1) * 4 : jpeg_rounded(e0 + e1, 2);
-  v[4 * step] = kRows ? (e0 - e1) * 4 : jpeg_rounded(e0 - e1, 2);
+  if constexpr (kRows) {
+    v[0] = (e0 + e1) * 4;
+    v[4 * step] = (e0 - e1) * 4;
+  } else {
+    jpeg_round<V>(v[0], e0 + e1, 2);
+    jpeg_round<V>(v[4 * step], e0 - e1, 2);
+  }
   const V middle = (e2 + e3) * K::k0_541;
-  v[2 * step] = jpeg_rounded(middle + e3 * K::k0_765, bits);
-  v[6 * step] = jpeg_rounded(middle - e2 * K::k1_847, bits);
+  jpeg_round<V>(v[2 * step], middle + e3 * K::k0_765, bits);
+  jpeg_round<V>(v[6 * step], middle - e2 * K::k1_847, bits);
   const V z = (d3 + d1 + d2 + d0) * K::k1_175, z1 = (d3 + d0) * -K::k0_899, z2 = (d2 + d1) * -K::k2_562;
   const V z3 = (d3 + d1) * -K::k1_961 + z, z4 = (d2 + d0) * -K::k0_390 + z;
-  v[7 * step] = jpeg_rounded(d3 * K::k0_298 + z1 + z3, bits);
-  v[5 * step] = jpeg_rounded(d2 * K::k2_053 + z2 + z4, bits);
-  v[3 * step] = jpeg_rounded(d1 * K::k3_072 + z2 + z3, bits);
-  v[step] = jpeg_rounded(d0 * K::k1_501 + z1 + z4, bits);
+  jpeg_round<V>(v[7 * step], d3 * K::k0_298 + z1 + z3, bits);
+  jpeg_round<V>(v[5 * step], d2 * K::k2_053 + z2 + z4, bits);
+  jpeg_round<V>(v[3 * step], d1 * K::k3_072 + z2 + z3, bits);
+  jpeg_round<V>(v[step], d0 * K::k1_501 + z1 + z4, bits);
 }
 
 // The other way round: columns first.
@@ -50,10 +55,10 @@ template <bool kRows, class V> PS_FN void jpeg_inverse(V* v, int step) {
   const V z3 = (a + c) * -K::k1_961 + z, z4 = (b + d) * -K::k0_390 + z;
   const V o0 = a * K::k0_298 + z1 + z3, o1 = b * K::k2_053 + z2 + z4;
   const V o2 = c * K::k3_072 + z2 + z3, o3 = d * K::k1_501 + z1 + z4;
-  v[0] = jpeg_rounded(t0 + o3, bits), v[7 * step] = jpeg_rounded(t0 - o3, bits);
-  v[step] = jpeg_rounded(t1 + o2, bits), v[6 * step] = jpeg_rounded(t1 - o2, bits);
-  v[2 * step] = jpeg_rounded(t2 + o1, bits), v[5 * step] = jpeg_rounded(t2 - o1, bits);
-  v[3 * step] = jpeg_rounded(t3 + o0, bits), v[4 * step] = jpeg_rounded(t3 - o0, bits);
+  jpeg_round<V>(v[0], t0 + o3, bits), jpeg_round<V>(v[7 * step], t0 - o3, bits);
+  jpeg_round<V>(v[step], t1 + o2, bits), jpeg_round<V>(v[6 * step], t1 - o2, bits);
+  jpeg_round<V>(v[2 * step], t2 + o1, bits), jpeg_round<V>(v[5 * step], t2 - o1, bits);
+  jpeg_round<V>(v[3 * step], t3 + o0, bits), jpeg_round<V>(v[4 * step], t3 - o0, bits);
 }
 
 // A block in place: samples less 128, by steps of `quant`.
