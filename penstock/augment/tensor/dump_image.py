@@ -15,7 +15,7 @@ class DumpImage(Op):
 
     Input: HWC (or without a layout three axes) with one or three channels, UINT8. Output: the same.
 
-    Errors: ArgumentError for another ``input_layout``; OperatorError for other types, layouts and channels, and for
+    Errors: ArgumentError for another ``input_layout`` and a ``suffix`` that names folders; OperatorError for other types, layouts and channels, and for
     files that cannot be written.
 
     Example:
@@ -34,3 +34,7 @@ class DumpImage(Op):
     suffix = arg("", "What files have in their names.")
     input_layout = arg("HWC", "The layout; HWC is all that DALI has, too.", kind="layout", choices=("HWC",),
                        to_kernel=False)  # fmt: skip
+
+    def prepare(self) -> None:
+        if "/" in self.suffix:
+            raise self.wrong("suffix", "expected a part of a file's name")

@@ -56,8 +56,15 @@ def test_mistakes_are_named(shape: Any, layout: str, dtype: str, problem: str) -
 
 
 def test_files_that_cannot_be_written() -> None:
-    with pytest.raises(OperatorError, match=r"the file '0-/no/folder-0.ppm' cannot be written"):
-        run(np.zeros((2, 2, 3), np.uint8), suffix="/no/folder")
+    Path("0-x-0.ppm").mkdir()
+    with pytest.raises(OperatorError, match=r"the file '0-x-0.ppm' cannot be written"):
+        run(np.zeros((1, 1, 1), np.uint8), suffix="x")
+
+
+@pytest.mark.parametrize("suffix", ["/no/folder", "../x"])
+def test_files_are_in_the_working_directory(suffix: str) -> None:
+    with pytest.raises(ArgumentError, match="expected a part of a file's name"):
+        fn.dump_image(np.zeros((1, 1, 1), np.uint8), suffix=suffix)
 
 
 def test_other_layouts() -> None:
