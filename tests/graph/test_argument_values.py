@@ -142,9 +142,12 @@ def test_no_type_counts_as_not_given(cls: type[Op], argument: Argument) -> None:
     if argument.required or argument.default is not None or argument.deprecated:
         return
     needed = {a.name: [1.0] * 6 if a.kind == "numbers" else 1 for a in cls.arguments.values() if a.required}
-    needed |= {"constant": {"idata": [1]}, "resize": {"size": 4}, "resize_crop_mirror": {"size": 4}}.get(
-        cls.name.removeprefix("fast_"), {}
-    )
+    needed |= {
+        "constant": {"idata": [1]},
+        "resize": {"size": 4},
+        "resize_crop_mirror": {"size": 4},
+        "tensor_resize": {"sizes": 4},
+    }.get(cls.name.removeprefix("fast_").removeprefix("experimental."), {})
     for value in (types.NO_TYPE, -1):
         called(cls, **needed, **{argument.name: value})
 

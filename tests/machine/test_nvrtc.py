@@ -30,12 +30,14 @@ def compiler() -> kernels.Nvrtc:
 
 
 @pytest.fixture(scope="module")
-def sources(software_gpu: dict[str, str]) -> list[str]:
+def sources(software_gpu: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Of all kernels that the operators' cases need, see tests/machine/gpu_sources.py."""
     if not software_gpu:
         pytest.skip("collects the sources on the GPU in software")
     program = [sys.executable, "-m", "tests.machine.gpu_sources"]
-    done = subprocess.run(program, cwd=ROOT, env={**os.environ, **software_gpu}, capture_output=True, text=True)
+    env = {**os.environ, **software_gpu, "PYTHONPATH": str(ROOT)}
+    folder = tmp_path_factory.mktemp("sources")  # some operators write files where they run
+    done = subprocess.run(program, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
     return found

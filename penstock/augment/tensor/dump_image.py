@@ -15,8 +15,8 @@ class DumpImage(Op):
 
     Input: HWC (or without a layout three axes) with one or three channels, UINT8. Output: the same.
 
-    Errors: ArgumentError for another ``input_layout`` and a ``suffix`` that names folders; OperatorError for other types, layouts and channels, and for
-    files that cannot be written.
+    Errors: ArgumentError for another ``input_layout`` and a ``suffix`` that names folders; OperatorError for other
+    types, layouts and channels, and for files that cannot be written.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

@@ -25,7 +25,7 @@ template <class In, class Out> struct MultiPaste : MultiPasteFields {
     const int64_t pixel = i / channels, channel = i - pixel * channels;
     const int64_t row = pixel / width, x = pixel - row * width;
     const int64_t frame = row / height, y = row - frame * height;
-    Out value = Out(0);
+    Out value = Out(0.0f);
     PS_LOOP
     for (int32_t k = count; k-- > 0;) {
       const PastedPart& p = parts[frame * count + k];
