@@ -74,10 +74,10 @@ def test_fusion_divides_a_pass_by_its_stages(tiny: Path, monkeypatch: pytest.Mon
     shares = {}
     for fuse in "10":
         monkeypatch.setenv("PENSTOCK_FUSE", fuse)
-        stages = penstock.profile(pictures(tiny, size=1500), batches=8).figures.stages
+        stages = penstock.profile(pictures(tiny, size=1500), batches=20).figures.stages
         shares[fuse] = stages["decode"] / (stages["decode"] + stages["augment"])
-    assert shares["1"] < 0.1
-    assert shares["0"] < 0.1
+    assert shares["1"] < 0.3
+    assert shares["0"] < 0.3
 
 
 def test_reading_is_named(tiny: Path, tmp_path: Path) -> None:
