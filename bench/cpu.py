@@ -52,6 +52,19 @@ class Bench:
                 rows += self.rate_rows(work, name, loaders)
         yield from table(["work", "who", "images/s", "spread", "times DALI"], rows)
 
+    def conditionals(self) -> Iterator[str]:
+        yield "Images per second, 2 threads: pictures decoded, resized and mirrored by a number per sample, given to"
+        yield "`flip` as an argument, or by `if` on it."
+        yield ""
+        rows = []
+        for who in ("penstock", "dali"):
+            pair = [Contestant(who, work, photos("420", self.count)) for work in ("mirrored", "mirrored_if")]
+            contest(pair, self.rounds, self.seconds)
+            argument, branch = pair
+            rates = (f"{c.rate:.0f} ({c.spread})" for c in pair)
+            rows.append([who, *rates, f"{100 * (1 - ratio(branch, argument)):+.1f} %"])
+        yield from table(["who", "argument", "if", "cost"], rows)
+
     def operators(self) -> Iterator[str]:
         yield from (operators.__doc__ or "").strip().splitlines()
         yield ""
@@ -134,6 +147,7 @@ def main() -> None:
     bench = Bench(options)
     sections: dict[str, Section] = {
         "rates": ("Rates", bench.rates),
+        "conditionals": ("Conditionals", bench.conditionals),
         "operators": ("Operators", bench.operators),
         "index": ("With an index of JPEG files", bench.index),
         "scaling": ("From one thread to two", bench.scaling),

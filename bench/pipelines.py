@@ -61,13 +61,25 @@ def make(
     def read_gpu(jpegs: Any) -> Any:
         return jpegs.gpu()
 
+    def mirrored(jpegs: Any) -> Any:
+        images = fn.resize(fn.decoders.image(jpegs, **decoder), resize_x=224, resize_y=224)
+        return fn.flip(images, horizontal=fn.random.coin_flip())
+
+    def mirrored_if(jpegs: Any) -> Any:
+        """The same work, where Python's ``if`` says what is mirrored."""
+        images = fn.resize(fn.decoders.image(jpegs, **decoder), resize_x=224, resize_y=224)
+        if fn.random.coin_flip():
+            images = fn.flip(images)
+        return images
+
     works: dict[str, Callable[[Any], Any]] = {
-        f.__name__: f for f in (train, random_resized_crop, val, decode, patch, read, read_gpu)
+        f.__name__: f for f in (train, random_resized_crop, val, decode, patch, read, read_gpu, mirrored, mirrored_if)
     }
 
     @module.pipeline_def(  # type: ignore[untyped-decorator]
-        batch_size=batch, num_threads=threads, device_id=None if load is None else device_id, prefetch_queue_depth=2
-    )
+        batch_size=batch, num_threads=threads, device_id=None if load is None else device_id, prefetch_queue_depth=2,
+        enable_conditionals=work == "mirrored_if",
+    )  # fmt: skip
     def pipeline() -> Any:
         jpegs, labels = fn.readers.file(
             file_root=root, random_shuffle=True, name="Reader", shard_id=device_id, num_shards=shards

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 from penstock.errors import NodeContentsError
+from penstock.graph.branch import Branch, taken_here
 from penstock.graph.location import Location, caller
 from penstock.op import Op
 
@@ -37,6 +38,9 @@ class OpNode:
 
     def __init__(self, op: Op, inputs: list[DataNode], device: str, name: str | None, preserve: bool = False):
         self.op = op
+        if Branch.stack():
+            inputs = [taken_here(node) for node in inputs]
+            op.tensors = {name: taken_here(node) for name, node in op.tensors.items()}
         self.inputs = inputs
         self.device = device
         self.preserve = preserve
@@ -137,6 +141,7 @@ class DataNode:
         self.index = index
         self.name = name
         self.device = device
+        self.branches = Branch.stack()  # whose samples it has, outermost first
 
     def __repr__(self) -> str:
         return f"DataNode(name={self.name!r}, device={self.device!r}, operator={self.source.op.name!r})"
@@ -277,7 +282,8 @@ class DataNode:
     def __bool__(self) -> bool:
         raise NodeContentsError(
             f"{self.name} has no truth value while the pipeline is being defined: its contents differ from sample to "
-            "sample. Use arithmetic on nodes, such as `flag * a + (1 - flag) * b`"
+            "sample. With pipeline_def(enable_conditionals=True) `if`, `and`, `or` and `not` take nodes; loops, and "
+            "functions that are written elsewhere, do not"
         )
 
     def __iter__(self) -> Any:

@@ -5,7 +5,8 @@ A `Pipeline` is made of parts, one module each, in the order of its life: `defin
 """
 
 from penstock.graph.node import DataNode
-from penstock.pipeline.decorator import do_not_convert, pipeline_def
+from penstock.pipeline.conditional.mark import do_not_convert
+from penstock.pipeline.decorator import pipeline_def
 from penstock.pipeline.pipeline import Pipeline
 from penstock.run.options import OperatorConcurrency, StreamPolicy
 

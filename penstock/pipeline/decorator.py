@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, overload
 
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentTypeError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.location import caller
 from penstock.graph.node import DataNode
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _Own = ParamSpec("_Own")
 _Given = ParamSpec("_Given")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class PipelineFactory(Protocol[_Own]):
@@ -69,8 +68,9 @@ def pipeline_def(
     The function returns a node, a tuple or list of nodes, or constants: numbers, arrays, or a list of numbers, which is
     one output.
 
-    ``enable_conditionals=True`` raises ArgumentError so far: ``if`` on nodes is not supported; use arithmetic, such as
-    ``flag * a + (1 - flag) * b``.
+    With ``enable_conditionals=True`` the function may decide by what is in a node, see docs/conditionals.md: ``if``,
+    ``and``, ``or``, ``not`` and ``a if b else c`` take numbers that a sample has on the CPU. Operators in a branch run
+    on the samples that take it.
 
     Errors, of the call: UnknownArgumentError for keyword arguments that neither the function nor `Pipeline` has,
     ArgumentTypeError for a function that takes any (``**kwargs``), and for outputs of other types.
@@ -83,11 +83,6 @@ def pipeline_def(
         >>> len(batch)
         2
     """
-    if enable_conditionals:
-        raise ArgumentError(
-            "pipeline_def: enable_conditionals=True: `if` on nodes is not supported; "
-            "use arithmetic, such as `flag * a + (1 - flag) * b`"
-        )
     decorated_at = caller()
 
     def decorate(define: Callable[..., Any]) -> Callable[..., Pipeline]:
@@ -98,7 +93,7 @@ def pipeline_def(
             own, others = _divided(define, kwargs)
             pipe = Pipeline(**{**pipeline_kwargs, **others})
             with pipe:
-                outputs = define(*args, **own)
+                outputs = (_with_conditionals(define) if enable_conditionals else define)(*args, **own)
             pipe.set_outputs(*_listed(outputs))
             return pipe
 
@@ -108,12 +103,11 @@ def pipeline_def(
     return decorate(fn) if fn is not None else decorate
 
 
-def do_not_convert(func: _Function | None = None) -> _Function:
-    """Marks a function as one whose ``if`` and ``for`` are Python's own, also where a pipeline's definition calls it.
+def _with_conditionals(define: Callable[..., Any]) -> Callable[..., Any]:
+    from penstock.pipeline.conditional.convert import convert  # with `fn`, which costs time at import
 
-    They are so in all functions here, whether marked or not: scripts for DALI's conditionals say so of some.
-    """
-    return do_not_convert if func is None else func  # type: ignore[return-value]
+    converted: Callable[..., Any] = convert(define)
+    return converted
 
 
 def _divided(define: Callable[..., Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

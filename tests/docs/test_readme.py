@@ -57,6 +57,13 @@ def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (folder / "trace.json").stat().st_size > 0
 
 
+def test_conditionals(folder: Path) -> None:
+    (code,) = blocks("docs/conditionals.md", "python")
+    images, labels = run(code, folder)["images"], run(code, folder)["labels"]
+    assert images.as_array().shape == (16, 224, 224, 3)  # type: ignore[attr-defined]
+    assert labels.as_array().shape == (16, 1)  # type: ignore[attr-defined]
+
+
 def test_stopping_at_a_signal(folder: Path) -> None:
     """The loop that docs/troubleshooting.md shows ends where the signal came, and saves that place."""
     _, code = blocks("docs/troubleshooting.md", "python")

@@ -49,11 +49,6 @@ def test_pipeline_def_without_parentheses(ten: list[str]) -> None:
     assert values(simple(batch_size=2, num_threads=1, device_id=None).run()[0]) == [0, 1]
 
 
-def test_pipeline_def_refuses_conditionals_with_advice() -> None:
-    with pytest.raises(ArgumentError, match=r"enable_conditionals=True.*arithmetic"):
-        pipeline_def(enable_conditionals=True)
-
-
 def test_subclass_with_define_graph(ten: list[str]) -> None:
     class Own(Pipeline):
         def __init__(self, batch_size: int):
