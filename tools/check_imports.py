@@ -44,6 +44,7 @@ ops
 fn
 math
 pipeline
+auto_aug
 backend
 backend_impl
 data_node

@@ -76,3 +76,10 @@ def _unassigned(name: str, yes: Any, no: Any) -> Missing:
             return value
     branch = "`if`" if isinstance(yes, Unassigned) else "`else`"
     return Missing(f"{name} has no value in the {branch} branch: samples that take it would have none")
+
+
+def result(value: Any) -> Any:
+    """A merged value that is wanted: ArgumentError where there is none."""
+    if isinstance(value, Missing):
+        raise ArgumentError(str(object.__getattribute__(value, "_why")))
+    return value
