@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import itertools
 import math
 import statistics
@@ -33,6 +34,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ("photos", "x[:, :, 0]", lambda fn, t, x: x[:, :, 0]),
     ],
     "bb_flip": [("boxes", "horizontal=1", lambda fn, t, x: fn.bb_flip(x, horizontal=1))],
+    "audio_resample": [
+        ("signals", "16 to 22.05 kHz", lambda fn, t, x: fn.audio_resample(x, in_rate=16000.0, out_rate=22050.0)),
+    ],
     "batch_permutation": [("none", "", lambda fn, t, x: fn.batch_permutation())],
     "bbox_paste": [("boxes", "ratio 1.5", lambda fn, t, x: fn.bbox_paste(x, ratio=1.5))],
     "bbox_rotate": [
@@ -82,6 +86,13 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "debayer": [
         ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+    ],
+    "decoders.audio": [
+        ("wavs", "WAV", lambda fn, t, x: tuple(fn.decoders.audio(x))),
+        (
+            "flacs", "FLAC to 8 kHz",
+            lambda fn, t, x: tuple(fn.decoders.audio(x, downmix=True, sample_rate=8000.0)),
+        ),
     ],
     "decoders.image": [("jpegs", "RGB", lambda fn, t, x: fn.decoders.image(x))],
     "decoders.image_crop": [("jpegs", "224", lambda fn, t, x: fn.decoders.image_crop(x, crop=(224, 224)))],
@@ -142,6 +153,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             lambda fn, t, x: fn.lookup_table(x, keys=list(range(256)), values=[k / 7 for k in range(256)]),
         )
     ],
+    "mel_filter_bank": [
+        ("spectra", "80 bands", lambda fn, t, x: fn.mel_filter_bank(x, nfilter=80, sample_rate=16000.0)),
+    ],
+    "mfcc": [("mels", "13", lambda fn, t, x: fn.mfcc(x, n_mfcc=13, lifter=22.0))],
     "multi_paste": [
         (
             "photos", "4 over each other",
@@ -154,6 +169,7 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "noise.gaussian": [("photos", "20", lambda fn, t, x: fn.noise.gaussian(x, stddev=20))],
     "noise.salt_and_pepper": [("photos", "", lambda fn, t, x: fn.noise.salt_and_pepper(x))],
     "noise.shot": [("photos", "", lambda fn, t, x: fn.noise.shot(x))],
+    "nonsilent_region": [("signals", "-30 dB", lambda fn, t, x: tuple(fn.nonsilent_region(x, cutoff_db=-30)))],
     "normalize": [
         ("photos", "per sample", lambda fn, t, x: fn.normalize(x)),
         ("photos", "per channel, given", lambda fn, t, x: fn.normalize(x, mean=np.full((1, 1, 3), 120, np.float32),
@@ -167,6 +183,11 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     "per_frame": [("videos", "", lambda fn, t, x: fn.per_frame(x))],
     "permute_batch": [
         ("photos", "reversed", lambda fn, t, x: fn.permute_batch(x, indices=list(range(BATCH))[::-1]))
+    ],
+    "power_spectrum": [("windows", "nfft 512", lambda fn, t, x: fn.power_spectrum(x))],
+    "preemphasis_filter": [
+        ("signals", "FLOAT", lambda fn, t, x: fn.preemphasis_filter(x)),
+        ("pcm", "INT16 to FLOAT", lambda fn, t, x: fn.preemphasis_filter(x)),
     ],
     "random.beta": [("none", "(100000,)", lambda fn, t, x: fn.random.beta(alpha=2.0, beta=3.0, shape=(100000,)))],
     "random.choice": [("none", "(100000,)", lambda fn, t, x: fn.random.choice(100, shape=(100000,)))],
@@ -233,6 +254,25 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "shapes": [("photos", "", lambda fn, t, x: fn.shapes(x))],
     "slice": [("photos", "", lambda fn, t, x: fn.slice(x, start=(50, 60), shape=(200, 300), axis_names="HW"))],
+    "spectrogram": [
+        (
+            "signals", "nfft 512, window 400, step 160",
+            lambda fn, t, x: fn.spectrogram(x, nfft=512, window_length=400, window_step=160),
+        ),
+        ("signals", "nfft 400, tf", lambda fn, t, x: fn.spectrogram(x, window_length=400, window_step=160, layout="tf")),
+        (
+            "signals", "to mel, dB, normalized",
+            lambda fn, t, x: fn.normalize(
+                fn.to_decibels(
+                    fn.mel_filter_bank(
+                        fn.spectrogram(x, nfft=512, window_length=400, window_step=160), nfilter=80, sample_rate=16000.0
+                    ),
+                    cutoff_db=-80,
+                ),
+                axes=[1],
+            ),
+        ),
+    ],
     "sphere": [
         ("photos", "", lambda fn, t, x: fn.sphere(x)),
         ("photos", "linear", lambda fn, t, x: fn.sphere(x, interp_type=t.INTERP_LINEAR)),
@@ -248,6 +288,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "stack": [("photos", "", lambda fn, t, x: fn.stack(x, x))],
+    "to_decibels": [
+        ("mels", "", lambda fn, t, x: fn.to_decibels(x)),
+        ("mels", "reference=1", lambda fn, t, x: fn.to_decibels(x, reference=1.0)),
+    ],
     "transforms": [
         (
             "none", "combined",
@@ -322,8 +366,31 @@ class Inputs:
             "points": lambda: ([random.random((1000, 2), np.float32) for _ in range(BATCH)], ""),
             "masks": lambda: ([photo[:, :, 0] // 64 for photo in self._photos], "HW"),
             "labels": lambda: ([np.array([i % 1000], np.int32) for i in range(BATCH)], ""),
+            "signals": lambda: (list(map(_signal, range(BATCH))), ""),
+            "pcm": lambda: ([(_signal(i) * 32767).astype(np.int16) for i in range(BATCH)], ""),
+            "wavs": lambda: ([_encoded(_signal(i), "WAV") for i in range(BATCH)], ""),
+            "flacs": lambda: ([_encoded(_signal(i), "FLAC") for i in range(BATCH)], ""),
+            "windows": lambda: ([random.random((400, 512), np.float32) for _ in range(BATCH)], ""),
+            "spectra": lambda: ([random.random((257, 300 + 10 * i), np.float32) for i in range(BATCH)], "ft"),
+            "mels": lambda: ([random.random((80, 300 + 10 * i), np.float32) for i in range(BATCH)], "ft"),
         }
         return made[kind]()
+
+
+def _signal(number: int) -> Any:
+    """3 to 9 seconds at 16 kHz, FLOAT."""
+    random = np.random.default_rng(number)
+    t = np.arange(48000 + 1500 * number)
+    voice = np.sin(t * 0.05) * (0.3 + 0.2 * np.sin(t * 0.0007)) + 0.02 * random.standard_normal(len(t))
+    return np.clip(voice, -1, 1).astype(np.float32)
+
+
+def _encoded(signal: Any, format: str) -> Any:
+    import soundfile
+
+    file = io.BytesIO()
+    soundfile.write(file, signal, 16000, format=format, subtype="PCM_16")
+    return np.frombuffer(file.getvalue(), np.uint8)
 
 
 def on_gpu(arrays: list[Any]) -> list[Any]:
@@ -403,7 +470,7 @@ def rows(
     inputs, ratios = Inputs(folder), []
     for name, cases in {**CASES, **(ON_GPU if gpu else {})}.items():
         for kind, what, define in cases:
-            if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs")):
+            if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs", "wavs", "flacs")):
                 continue
             given = inputs.of(kind)
             if gpu and given:

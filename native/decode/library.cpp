@@ -48,7 +48,7 @@ void* CodecLibrary::open() const {
     if (const auto at = paths().find(name); at != paths().end())
       if (void* library = load(at->second.c_str())) return library;
   }
-  fail(ErrorKind::unsupported, std::string(format) + " pictures need " + name + ", which was not found: " + packages +
+  fail(ErrorKind::unsupported, std::string(format) + " " + kind + " need " + name + ", which was not found: " + packages +
        " brings it, or set " + wanted + " to its path (" + reason + ")");
 }
 

@@ -16,6 +16,7 @@ struct CodecLibrary {
   const char* format;      // what it decodes, for messages: "TIFF"
   const char* packages;    // that bring it
   std::initializer_list<const char*> sonames;
+  const char* kind = "pictures";        // of that format
 
   // Tried in turn: the environment's path, the system's libraries, the path that was set. It stays loaded for good.
   // Throws Error(unsupported), which says what to install.

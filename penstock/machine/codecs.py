@@ -1,4 +1,4 @@
-"""Codecs of pictures: which there are, the libraries that Pillow's wheel brings, the limit on decoded pixels."""
+"""Codecs: which pictures there are, the libraries that wheels bring, the limit on decoded pixels."""
 
 from __future__ import annotations
 
@@ -52,17 +52,19 @@ def prepare() -> None:
 
 @cache
 def _set_libraries() -> None:
-    """Says where Pillow has the libraries that the system may lack. Loads nothing."""
+    """Says where Pillow and soundfile have the libraries that the system may lack. Loads nothing."""
+    if path := packaged("libsndfile", "_soundfile_data"):
+        native.quick().ps_decode_set_library(b"libsndfile", path.encode())
     for codec in codecs():
         path = packaged(f"{codec.library}-") if codec.library else None
         if path:
             native.quick().ps_decode_set_library(codec.library.encode(), path.encode())
 
 
-def packaged(start: str) -> str | None:
+def packaged(start: str, folder: str = "pillow.libs") -> str | None:
     """The library's path beside the Python packages, where wheels put what they bring."""
     for root in map(Path, sys.path):
-        for path in sorted((root / "pillow.libs").glob(f"{start}*.so*")):
+        for path in sorted((root / folder).glob(f"{start}*.so*")):
             return str(path)
     return None
 

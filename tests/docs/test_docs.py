@@ -17,6 +17,7 @@ import penstock
 from penstock import fn, ops, pipeline_def, types
 from penstock.op import Op, registry
 from penstock.read.listing import default_filters
+from tests.decode.sounds import sounds_can_be_decoded, wav
 from tests.read.tars import tar
 
 OPERATORS = registry.public()
@@ -42,13 +43,18 @@ def _examples() -> list[doctest.DocTest]:
 def test_example_runs(
     example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """``photos`` is a folder of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar archive."""
+    """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar archive."""
     # What is loaded for a GPU is loaded once in a process.
     if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"', "examine(")):
         request.getfixturevalue("software_gpu")
     (tmp_path / "a.jpg").write_bytes(next(photographs.glob("*/*.jpg")).read_bytes())
     (tmp_path / "a.tar").write_bytes(tar([(f"{i}.{e}", b"%d" % i) for i in range(4) for e in ("jpg", "cls")]))
-    folders = {"photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
+    for i in range(2):
+        (tmp_path / "sounds" / "a").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sounds" / "a" / f"{i}.wav").write_bytes(wav(np.zeros((800, 1)), 8000))
+    if "sounds" in "".join(e.source for e in example.examples) and not sounds_can_be_decoded():
+        pytest.skip("needs libsndfile")
+    folders = {"sounds": str(tmp_path / "sounds"), "photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)

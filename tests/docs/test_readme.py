@@ -6,7 +6,10 @@ import re
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from tests.decode.sounds import sounds_can_be_decoded, wav
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,6 +44,19 @@ def test_readme(folder: Path) -> None:
     assert tuple(images.shape) == (256, 3, 224, 224)  # type: ignore[attr-defined]
     assert set(labels.flatten().tolist()) == set(range(8))  # type: ignore[attr-defined]
     assert 0.3 < float(images.std()) < 3  # type: ignore[attr-defined]  # normalised
+
+
+def test_audio(folder: Path) -> None:
+    if not sounds_can_be_decoded():
+        pytest.skip("needs libsndfile")
+    (folder / "sounds" / "a").mkdir(parents=True)
+    for i in range(4):
+        tone = np.sin(np.arange(4000 + 500 * i) * 0.3)[:, None] * 9000
+        (folder / "sounds" / "a" / f"{i}.wav").write_bytes(wav(tone, 8000))
+    (code,) = blocks("docs/audio.md", "python")
+    spectra = run(code, folder)["spectra"].as_array()  # type: ignore[attr-defined]
+    assert spectra.shape == (4, 80, 69)
+    assert np.isfinite(spectra).all()
 
 
 def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ from tests.random.draw import (
     tensor,
 )
 from tests.random.fitting import after, fitting, makes_array, result_type
+from tests.random.sounds import SOUNDS
 
 Made = tuple[list[Input], Given]
 ALTERNATIVES = (
@@ -386,6 +387,7 @@ CALLS: dict[str, Callable[[Draw], Made]] = {
     "transpose": of_tensors(lambda d, x: {"perm": repr(d.some(range(len(x.shape)), len(x.shape)))} if x.shape else {}),
     "warp_affine": warp,
     **DETECTION,
+    **SOUNDS,
 }  # fmt: skip
 
 

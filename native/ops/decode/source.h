@@ -9,16 +9,10 @@
 #include "decode/image.h"
 #include "decode/jpeg/index_file.h"
 #include "decode/limit.h"
+#include "ops/decode/file.h"
 #include "rows/memory_rows.h"
 
 namespace ps {
-
-// Throws Error(type) if the tensor is not the bytes of a file.
-inline void check_file(const Tensor& file) {
-  if (size_of(file.dtype) != 1 || file.shape.ndim != 1)
-    fail(ErrorKind::type, std::string("expected the bytes of a file (1-D, UINT8), got ") + name_of(file.dtype) +
-         " of shape " + to_string(file.shape));
-}
 
 class ImageSource : public SourceOperator, public PictureDecoder {
  public:

@@ -1,0 +1,70 @@
+#include "decode/audio/reader.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.h"
+
+namespace ps {
+namespace {
+
+float* floats(Arena& scratch, int64_t n) { return static_cast<float*>(scratch.take(sizeof(float) * size_t(n))); }
+
+void mix(const float* from, int64_t frames, int64_t channels, float* to) {
+  const float share = 1.0f / float(channels);
+  for (int64_t i = 0; i < frames; i++) {
+    float sum = 0;
+    for (int64_t k = 0; k < channels; k++) sum += from[i * channels + k];
+    to[i] = sum * share;
+  }
+}
+
+// All samples as floats, of one channel or of all.
+void read_floats(Sound& sound, const SoundRequest& r, float* to, Arena& scratch) {
+  if (!r.downmix || r.channels == 1) return sound.read(to, r.frames);
+  const int64_t piece = std::max<int64_t>((1 << 14) / r.channels, 1);
+  float* all = floats(scratch, piece * r.channels);
+  for (int64_t at = 0, n; at < r.frames; at += n) {
+    n = std::min(piece, r.frames - at);
+    sound.read(all, n);
+    mix(all, n, r.channels, to + at);
+  }
+}
+
+template <class T> void convert_samples(const float* from, int64_t n, T* to) {
+  for (int64_t i = 0; i < n; i++) to[i] = device::sample_from_float<T>(from[i]);
+}
+
+template <class T> void read_as(Sound& sound, const SoundRequest& r, const Resampler& resampler, T* to,
+                                Arena& scratch) {
+  const bool same_rate = r.scale == 1, mixed = r.downmix && r.channels > 1;
+  constexpr bool real = std::is_same_v<T, float>;
+  if (same_rate && !mixed && (real || !sound.stores_floats())) return sound.read(to, r.frames);
+  const int64_t channels = r.downmix ? 1 : r.channels;
+  float* result = nullptr;
+  if constexpr (real) result = to;
+  else result = floats(scratch, r.length * channels);
+  if (same_rate) {
+    read_floats(sound, r, result, scratch);
+  } else {
+    float* stored = floats(scratch, r.frames * channels);
+    read_floats(sound, r, stored, scratch);
+    resampler.run(stored, r.frames, channels, r.scale, result, r.length, scratch);
+  }
+  if constexpr (!real) convert_samples(result, r.length * channels, to);
+}
+
+}  // namespace
+
+void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch) {
+  if (sound.frames() != r.frames || sound.channels() != r.channels)
+    fail(ErrorKind::decode, "the file has changed since its header was read");
+  switch (out.dtype) {
+    case DType::f32: return read_as(sound, r, resampler, out.as<float>(), scratch);
+    case DType::i16: return read_as(sound, r, resampler, out.as<int16_t>(), scratch);
+    case DType::i32: return read_as(sound, r, resampler, out.as<int32_t>(), scratch);
+    default: fail(ErrorKind::type, std::string("sounds are not decoded to ") + name_of(out.dtype));
+  }
+}
+
+}  // namespace ps

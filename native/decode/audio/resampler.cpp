@@ -1,0 +1,65 @@
+#include "decode/audio/resampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace ps {
+
+using device::kSincLanes;
+using device::kSincSteps;
+
+Resampler::Resampler(double quality) {
+  lobes_ = int32_t(std::lround(0.007 * quality * quality - 0.09 * quality + 3));
+  taps_ = (2 * lobes_ + kSincLanes - 1) / kSincLanes * kSincLanes;
+  table_.assign(size_t(taps_) * (kSincSteps + 1), 0.0f);
+  // The window is a little wider than the lobes, by half a step on either side.
+  const double width = (double(lobes_) * 2 * kSincSteps + 1) / (2 * kSincSteps);
+  for (int row = 0; row <= kSincSteps; row++)
+    for (int j = 0; j < 2 * lobes_; j++) {
+      const int steps = (j + 1 - lobes_) * kSincSteps - row;
+      const double x = double(steps) / kSincSteps, angle = std::numbers::pi * x;
+      const double sinc = steps == 0 ? 1.0 : steps % kSincSteps == 0 ? 0.0 : std::sin(angle) / angle;
+      table_[size_t(row * taps_ + j)] = float(sinc * 0.5 * (1 + std::cos(angle / width)));
+    }
+}
+
+int64_t Resampler::length(int64_t samples, double in_rate, double out_rate) {
+  return int64_t(std::ceil(double(samples) * out_rate / in_rate));
+}
+
+void Resampler::run(const float* in, int64_t n, int64_t channels, double scale, float* out, int64_t out_n,
+                    Arena& scratch) const {
+  // A copy of one channel with zeros at both ends. What lies further off is zeros, too.
+  const int64_t margin = 2 * taps_;
+  auto* padded = static_cast<float*>(scratch.take(sizeof(float) * size_t(n + 2 * margin)));
+  std::fill_n(padded, margin, 0.0f);
+  std::fill_n(padded + margin + n, margin, 0.0f);
+  const device::Sinc s = sinc();
+  for (int64_t channel = 0; channel < channels; channel++) {
+    float* signal = padded + margin;
+    if (channels == 1) std::memcpy(signal, in, sizeof(float) * size_t(n));
+    else
+      for (int64_t i = 0; i < n; i++) signal[i] = in[i * channels + channel];
+    for (int64_t i = 0; i < out_n; i++) {
+      const device::SincPlace place = device::sinc_place(s, i, scale);
+      if (place.first >= n) {
+        out[i * channels + channel] = 0;
+        continue;
+      }
+      const float* __restrict from = signal + place.first;
+      const float* __restrict near = s.table + place.row * s.taps;
+      const float* __restrict next = near + s.taps;
+      float a[kSincLanes] = {}, b[kSincLanes] = {};
+      for (int j = 0; j < s.taps; j += kSincLanes)
+        for (int k = 0; k < kSincLanes; k++) {
+          a[k] += from[j + k] * near[j + k];
+          b[k] += from[j + k] * next[j + k];
+        }
+      out[i * channels + channel] = device::sinc_between(a, b, place.part);
+    }
+  }
+}
+
+}  // namespace ps

@@ -1,0 +1,1 @@
+"""Sound: signals, their spectra, and what is made of these."""
