@@ -144,3 +144,20 @@ def proto(kind: int, values: Any, dims: Sequence[int] = (), *, loose: bool = Fal
 
 def protos(*tensors: bytes) -> bytes:
     return fields(1, tensors)
+
+
+def examples(folder: Path) -> dict[str, str]:
+    """A small data set of each format, for the examples in docstrings: their paths by the names that these use."""
+    named = {name: str(folder / name) for name in ("records", "recordio", "caffe_lmdb", "caffe2_lmdb")}
+    Path(named["records"]).write_bytes(
+        tfrecord({"image": (b"picture", "byte"), "label": (i, "int")} for i in range(4))
+    )
+    Path(named["recordio"]).write_bytes(recordio([labelled(b"picture", float(i))] for i in range(4)))
+    values = {
+        "caffe_lmdb": [datum(b"picture", i) for i in range(4)],
+        "caffe2_lmdb": [protos(proto(STRING, [b"picture"]), proto(INT32, [i])) for i in range(4)],
+    }
+    for name, some in values.items():
+        Path(named[name]).mkdir()
+        (Path(named[name]) / "data.mdb").write_bytes(database(some))
+    return named

@@ -63,8 +63,8 @@ CASES = [
     *(
         case(
             "readers.caffe",
-            {"a/data.mdb": database([datum(b"x", 1), datum(b"y", 2)])},
-            [(b"x",), (b"y",)] if image else [(label(1),), (label(2),)],
+            {"a/data.mdb": database([datum(b"x", 1), datum(b"y", 2), datum(b"z", 3)])},
+            [(b"x",), (b"y",), (b"z",)] if image else [(label(1),), (label(2),), (label(3),)],
             lambda root, image=image: {
                 "path": f"{root}/a", "image_available": image, "label_available": not image,
             },

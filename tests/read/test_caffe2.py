@@ -29,7 +29,7 @@ def _pixels(i: int) -> np.ndarray[Any, Any]:
 
 def _one(title: str, records: list[bytes], samples: list[Any], differs: str | None = None, **arguments: Any) -> DataSet:
     return case(
-        "readers.caffe2", {"db/data.mdb": database(records)}, samples, lambda root: {"path": f"{root}/db", **arguments},
+        "readers.caffe2", {"db/data.mdb": database(records * 3)}, samples * 3, lambda root: {"path": f"{root}/db", **arguments},
         differs=differs, title=title,
     )  # fmt: skip
 

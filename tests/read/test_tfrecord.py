@@ -70,6 +70,7 @@ _TWICE = (
     + field(99, b"unknown")
     + example({"ids": field(3, packed(1, [5, 6]) + field(1, 7)), "scale": field(2, packed(1, [1.0]))})
 )
+_ODD = framed(_UNPACKED) + framed(_TWICE)
 CASES = [
     case(
         "readers.tfrecord",
@@ -90,19 +91,19 @@ CASES = [
     ),
     case(
         "readers.tfrecord",
-        {"a": framed(_UNPACKED) + framed(_TWICE), "a.idx": tfrecord_index(framed(_UNPACKED) + framed(_TWICE))},
+        {"a": _ODD * 2, "a.idx": tfrecord_index(_ODD * 2)},
         [
             (b"one", np.array([4]), np.array([[0.5, 1.5]], np.float32), np.array([1, 300, -1]), np.float32(2.5)),
             (b"x", np.array([1]), np.zeros((0, 2), np.float32), np.array([5, 6, 7]), np.float32(1)),
-        ],
+        ] * 2,
         lambda root: {"path": f"{root}/a", "index_path": f"{root}/a.idx", "features": FEATURES},
         differs="DALI leaves open what a feature is that an example lacks",
         title="odd messages",
     ),
     case(
         "readers.tfrecord",
-        {"a": framed(_UNPACKED), "a.idx": tfrecord_index(framed(_UNPACKED))},
-        [(np.array([1, 300, -1]),)],
+        {"a": framed(_UNPACKED) * 3, "a.idx": tfrecord_index(framed(_UNPACKED) * 3)},
+        [(np.array([1, 300, -1]),)] * 3,
         lambda root: {
             "path": f"{root}/a", "index_path": f"{root}/a.idx", "features": {"ids": tf.FixedLenFeature([3], tf.int64, 0)}
         },
