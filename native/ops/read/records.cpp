@@ -44,6 +44,16 @@ RecordReader::RecordReader(const Spec& s)
 
 std::unique_ptr<State> RecordReader::make_state() const { return std::make_unique<Reading>(); }
 
+// Errors say which record they are of.
+template <class F> void RecordReader::placed(int64_t sample, F work) const {
+  try {
+    work();
+  } catch (const Error& e) {
+    if (e.kind != ErrorKind::read) throw;
+    fail(e.kind, place(sample) + ": " + e.what());
+  }
+}
+
 void RecordReader::setup(const Context& c) const {
   Reading& r = c.st<Reading>();
   for (int k = 0; k < c.num_outputs; k++) c.out(k).source = nullptr;
@@ -54,13 +64,10 @@ void RecordReader::setup(const Context& c) const {
   const char* source = named(c, sample);
   for (int k = 0; k < c.num_outputs; k++) c.out(k).source = source;
   r.found.clear();
-  try {
+  placed(sample, [&] {
     read(r, sample);
     parse(r.record, r.found);
-  } catch (const Error& e) {
-    if (e.kind != ErrorKind::read) throw;
-    fail(e.kind, place(sample) + ": " + e.what());
-  }
+  });
   for (int k = 0; k < c.num_outputs; k++) {
     const Found& found = r.found[size_t(k)];
     c.out(k).dtype = found.dtype;
@@ -71,7 +78,9 @@ void RecordReader::setup(const Context& c) const {
 
 void RecordReader::run(const Context& c) const {
   Reading& r = c.st<Reading>();
-  for (int k = 0; k < c.num_outputs; k++) write(r.found[size_t(k)], k, c.out(k));
+  placed(element_i64(c.in(0), 0), [&] {            // numbers are counted first, and read here
+    for (int k = 0; k < c.num_outputs; k++) write(r.found[size_t(k)], k, c.out(k));
+  });
   if (r.room > kKept) {
     r.memory.reset();
     r.room = 0;

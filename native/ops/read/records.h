@@ -51,6 +51,7 @@ class RecordReader : public Operator {
   void read(Reading& r, int64_t sample) const;
   const char* named(const Context& c, int64_t sample) const;
   std::string place(int64_t sample) const;
+  template <class F> void placed(int64_t sample, F work) const;
 
   Names names_, shown_, keys_;                     // of files; as errors tell them; of records, if they have any
   Table containers_, offsets_, lengths_;
