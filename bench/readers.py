@@ -105,9 +105,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int, shuffle: b
         for title, (size, count) in SIZES.items():
             with tempfile.TemporaryDirectory() as folder:
                 arguments = make(Path(folder), _payloads(size, count)) | {"random_shuffle": shuffle}
-                ours, theirs = (
-                    _pipeline(library, name, arguments, threads) for library in ("penstock", "nvidia.dali")
-                )
+                ours, theirs = (_pipeline(library, name, arguments, threads) for library in ("penstock", "nvidia.dali"))
                 found = [(_rate(ours, seconds), _rate(theirs, seconds)) for _ in range(rounds)]
                 del ours, theirs
             mine, its = (statistics.median(column) for column in zip(*found, strict=True))
@@ -145,7 +143,13 @@ def large(names: list[str]) -> Iterator[list[str]]:
             alone = {"path": arguments["path"]}
             for title, some in [*tries, ("first time", alone), ("second time", alone)]:
                 found = _start(name, some)
-                yield [f"readers.{name}", title, f"{found['seconds']:.2f}", f"{found['most']:.0f}", f"{found['more']:.0f}"]
+                yield [
+                    f"readers.{name}",
+                    title,
+                    f"{found['seconds']:.2f}",
+                    f"{found['most']:.0f}",
+                    f"{found['more']:.0f}",
+                ]
 
 
 def main() -> None:
@@ -169,8 +173,8 @@ def main() -> None:
         return lines
 
     def start() -> Iterator[str]:
-        yield f"{MILLIONS} million samples of 32 bytes, shuffled: from the reader's call to the first batch, and the most"
-        yield "memory of the process in 2000 batches: of all, and of what it had before the pipeline was made."
+        yield f"{MILLIONS} million samples of 32 bytes, shuffled: from the reader's call to the first batch, and the"
+        yield "most memory of the process in 2000 batches: of all, and of what it had before the pipeline was made."
         yield "Without an index files are gone through; the second time what was found is in the user's cache."
         yield ""
         head = ["reader", "index", "seconds", "MB", "MB of the pipeline"]

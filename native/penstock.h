@@ -292,9 +292,9 @@ typedef struct {
 PS_API ps_archive* ps_archive_read(const char* path, int is_index, ps_members*); /* waits */
 PS_API void ps_archive_destroy(ps_archive*);
 
-/* Where the records of a file lie, found by going through it, or told by a text that another program has made of it (then
- * `path` is the text's): of TFRecord lines "OFFSET BYTES", of RecordIO lines "KEY OFFSET", of which the keys come out as
- * `offsets` and the places as `bytes`. Records are told with all that frames them. LMDB's have names, which are their
+/* Where the records of a file lie, found by going through it, or told by a text that another program has made of it
+ * (then `path` is the text's): of TFRecord lines "OFFSET BYTES", of RecordIO lines "KEY OFFSET", of which keys come out
+ * as `offsets` and places as `bytes`. Records are told with all that frames them. LMDB's have names, which are their
  * keys, each with a zero at its end. All lives as long as the table. Null: it failed. */
 enum ps_record_format {
   PS_RECORDS_TFRECORD = 0, PS_RECORDS_RECORDIO = 1, PS_RECORDS_LMDB = 2, PS_RECORDS_TEXT = 3,

@@ -19,10 +19,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     index = commands.add_parser(
         "index",
         help="indexes: of TFRecord, RecordIO and tar files for readers, of JPEG files so that they are decoded faster",
-        description="Writes the index of each TFRecord, RecordIO or tar file, as tfrecord2idx, im2rec and wds2idx do, for "
-        "the arguments index_path= and index_paths= of readers. With --jpeg, makes an index of a data set's JPEG files, "
-        "for the argument jpeg_index= of the decoders. It has some 4 % of the files' size. It knows files by what they "
-        "contain: where they lie and what they are called does not matter. Run it again when files have come or changed.",
+        description="Writes the index of each TFRecord, RecordIO or tar file, as tfrecord2idx, im2rec and wds2idx do, "
+        "for the arguments index_path= and index_paths= of readers. With --jpeg, makes an index of a data set's JPEG "
+        "files, for the argument jpeg_index= of the decoders. It has some 4 % of the files' size. It knows files by "
+        "what they contain: where they lie and what they are called does not matter. Run it again when files have come "
+        "or changed.",
     )
     index.add_argument("files", nargs="*", metavar="FILE", help="TFRecord, RecordIO and tar files")
     index.add_argument("--force", action="store_true", help="replace other indexes that are there")
@@ -32,16 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="PATH",
         help="files, folders (with all below them) and tar archives (named .tar, as WebDataset's)",
     )
-    index.add_argument("--output", metavar="FILE", help="the index, or a folder for several; default: beside each file; of "
-                       "--jpeg: penstock.jpegindex in the one folder")
+    index.add_argument(
+        "--output",
+        metavar="FILE",
+        help="the index, or a folder for several; default: beside each file; of "
+        "--jpeg: penstock.jpegindex in the one folder",
+    )
     index.set_defaults(run=lambda options: _index_of(index, options))
     validate = commands.add_parser(
         "validate",
         help="read whole data sets, and list what is broken",
-        description="Reads all samples of each data set once, on all processors, and lists those that readers refuse, by "
-        "file and record. The exit status is 1 where something is broken.",
+        description="Reads all samples of each data set once, on all processors, and lists those that readers refuse, "
+        "by file and record. The exit status is 1 where something is broken.",
     )
-    validate.add_argument("paths", nargs="+", metavar="PATH", help="TFRecord, RecordIO and tar files, data bases, folders")
+    validate.add_argument(
+        "paths", nargs="+", metavar="PATH", help="TFRecord, RecordIO and tar files, data bases, folders"
+    )
     validate.add_argument("--format", help="tfrecord, mxnet, caffe, caffe2, webdataset or file (default: as it looks)")
     validate.add_argument("--decode", action="store_true", help="decode the pictures, too")
     validate.add_argument("--json", action="store_true", help="for programs")

@@ -26,8 +26,8 @@ inline uint64_t le64(const uint8_t* p) { return uint64_t(le32(p + 4)) << 32 | le
 // A record of TFRecord: length (8 bytes), its checksum (4), the data, their checksum (4).
 inline constexpr int64_t kTFRecordHead = 12, kTFRecordFrame = 16;
 
-// A record of RecordIO is one part or several, each: magic number, length below three bits of what part it is, data, and
-// zeros up to a multiple of 4. Where data had the magic number itself, a part ends, and the next one goes on behind it.
+// A record of RecordIO is one part or several, each: magic number, length below three bits of what part it is, data,
+// and zeros up to a multiple of 4. Where data had the magic number itself, a part ends, and the next goes on behind it.
 inline constexpr uint32_t kRecordIOMagic = 0xced7230a;
 inline constexpr int64_t kRecordIOHead = 8;
 enum class Part : uint32_t { whole = 0, first = 1, middle = 2, last = 3 };

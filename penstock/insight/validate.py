@@ -16,6 +16,7 @@ from penstock.read.archive import read_archives
 from penstock.tfrecord import VarLenFeature, int64
 
 _BATCH = 32
+_PICTURES = ("jpg", "jpeg", "png", "webp", "bmp", "tif", "tiff")  # extensions in archives
 FORMATS = ("tfrecord", "mxnet", "caffe", "caffe2", "webdataset", "file")
 
 
@@ -138,7 +139,7 @@ def _read(path: str, kind: str) -> tuple[list[Any], list[int]]:
         if not extensions:
             raise ArgumentError(f"{path} has no samples")
         read = fn.readers.webdataset(paths=path, ext=extensions, **common)
-        named = [k for k, e in enumerate(extensions) if e.lower() in ("jpg", "jpeg", "png", "webp", "bmp", "tif", "tiff")]
+        named = [k for k, e in enumerate(extensions) if e.lower() in _PICTURES]
         return [*read] if isinstance(read, list) else [read], named
     if kind == "file":
         return list(fn.readers.file(file_root=path, **common)), [0]

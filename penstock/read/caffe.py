@@ -15,8 +15,8 @@ class Caffe(DatabaseReader):
     int32 of shape ``(1,)``. What a record lacks has no elements. ``source_info`` is ``folder at key key``.
 
     Errors: ArgumentError for arguments that select nothing; ReadError for data bases that cannot be read, and for
-    broken records, naming data base and record. A data base is read page by page and not mapped into memory, so one that
-    is broken is an error, too.
+    broken records, naming data base and record. A data base is read page by page and not mapped into memory, so one
+    that is broken is an error, too.
 
     Unlike in DALI ``random_shuffle`` shuffles the whole part, and a picture of floats is an error.
 

@@ -72,4 +72,4 @@ class Caffe2(DatabaseReader):
 
     def num_outputs(self) -> int:
         labels = int(self.label_type != Label.NO_LABEL)
-        return int(self.image_available) + labels + self.additional_inputs + int(self.bbox)
+        return int(self.image_available) + labels + int(self.additional_inputs) + int(self.bbox)

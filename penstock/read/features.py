@@ -36,7 +36,7 @@ def FixedLenFeature(shape: Sequence[int], dtype: int, default_value: Any, /) -> 
     """A feature of the same shape in all examples.
 
     Args:
-        shape: of the tensor; ``[]`` for one number, or for a byte string, of which the output has all bytes on one axis.
+        shape: of the tensor; ``[]`` for one number, or for a byte string, whose bytes are one axis of the output.
         dtype: `int64`, `string` or `float32`.
         default_value: a number, or for `string` text or bytes: what stands for each value where an example lacks the
             feature. (DALI reads nothing then, and the output has whatever was in memory.)
@@ -55,7 +55,7 @@ def FixedLenFeature(shape: Sequence[int], dtype: int, default_value: Any, /) -> 
 
 def VarLenFeature(*arguments: Any) -> Feature:  # noqa: N802 - DALI's name
     """A feature of any number of values: ``VarLenFeature(dtype, default_value)``, which gives one axis, or
-    ``VarLenFeature(partial_shape, dtype, default_value)``, which gives an axis of as many rows of this shape as there are.
+    ``VarLenFeature(partial_shape, dtype, default_value)``, which gives as many rows of this shape as there are.
 
     Args:
         partial_shape: the extents behind the first one.
@@ -72,7 +72,9 @@ def VarLenFeature(*arguments: Any) -> Feature:  # noqa: N802 - DALI's name
         raise ArgumentTypeError(f"VarLenFeature takes 2 or 3 arguments by position, got {len(arguments)}")
     shape, dtype, default = arguments if len(arguments) == 3 else ([], *arguments)
     if dtype == string:
-        raise ArgumentError("VarLenFeature: dtype=string: strings are of a fixed length: FixedLenFeature([], string, '')")
+        raise ArgumentError(
+            "VarLenFeature: dtype=string: strings are of a fixed length: FixedLenFeature([], string, '')"
+        )
     extents = _extents("VarLenFeature", shape, 1)
     return Feature(False, extents, *_typed("VarLenFeature", dtype, default))
 

@@ -13,6 +13,7 @@ import os
 import secrets
 import zlib
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,4 +89,4 @@ def _cut(data: bytes, said: dict[str, Any]) -> list[Bytes] | None:
     if sum(sizes) != len(data) or zlib.crc32(data) != said.get("crc"):
         return None
     ends = np.cumsum([0, *sizes])
-    return [np.frombuffer(data, np.uint8)[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [np.frombuffer(data, np.uint8)[a:b] for a, b in pairwise(ends)]

@@ -18,9 +18,9 @@ from penstock.read.records import Format, RecordReader, Records, one_each, read,
 class TFRecord(RecordReader):
     """Reads TFRecord files of tf.train.Example: the features that are asked for.
 
-    Outputs: a dictionary with a node for each element of ``features``. Of `string` the bytes, uint8 of shape ``(size,)``
-    (of several strings the first one); of `int64` and `float32` the values, of the feature's shape. An example that
-    lacks a feature gives the default where the shape is fixed, and else no rows. ``source_info`` is
+    Outputs: a dictionary with a node for each element of ``features``. Of `string` the bytes, uint8 of shape
+    ``(size,)`` (of several strings the first one); of `int64` and `float32` the values, of the feature's shape. An
+    example that lacks a feature gives the default where the shape is fixed, and else no rows. ``source_info`` is
     ``file at index offset``.
 
     Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for files and indexes that
@@ -46,8 +46,8 @@ class TFRecord(RecordReader):
     path = arg(REQUIRED, "The files.", kind="paths", to_kernel=False, aka=["paths", "filenames", "files", "tfrecords"])
     index_path = arg(
         None,
-        "For each file its index, as tfrecord2idx and `python -m penstock index` write them; without them the files are "
-        "gone through first, and where their records lie is kept in the user's cache.",
+        "For each file its index, as tfrecord2idx and `python -m penstock index` write them; without them the files "
+        "are gone through first, and where their records lie is kept in the user's cache.",
         kind="paths",
         to_kernel=False,
         aka=["index_paths", "index"],

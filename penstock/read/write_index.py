@@ -44,8 +44,8 @@ def write_indexes(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Written | PenstockError]:
-    """Writes the index of each file: of TFRecord as tfrecord2idx does, of RecordIO as im2rec, of tar archives as wds2idx
-    (v1.2).
+    """Writes the index of each file: of TFRecord as tfrecord2idx does, of RecordIO as im2rec, of tar archives as
+    wds2idx (v1.2).
 
     Each index appears whole or not at all. One that is there already stays if it is the same, and is refused otherwise.
 

@@ -149,9 +149,7 @@ def protos(*tensors: bytes) -> bytes:
 def examples(folder: Path) -> dict[str, str]:
     """A small data set of each format, for the examples in docstrings: their paths by the names that these use."""
     named = {name: str(folder / name) for name in ("records", "recordio", "caffe_lmdb", "caffe2_lmdb")}
-    Path(named["records"]).write_bytes(
-        tfrecord({"image": (b"picture", "byte"), "label": (i, "int")} for i in range(4))
-    )
+    Path(named["records"]).write_bytes(tfrecord({"image": (b"picture", "byte"), "label": (i, "int")} for i in range(4)))
     Path(named["recordio"]).write_bytes(recordio([labelled(b"picture", float(i))] for i in range(4)))
     values = {
         "caffe_lmdb": [datum(b"picture", i) for i in range(4)],

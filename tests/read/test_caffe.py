@@ -129,7 +129,10 @@ def test_the_file_itself_may_be_named(tmp_path: Path) -> None:
     ("record", "message"),
     [
         (b"\xff\xff", "its protocol buffer is broken"),
-        (datum(b"abcd", 1, size=(3, 1, 1), encoded=False), r"has 4 bytes, but its height, width and channels are (1, 1, 3)"),
+        (
+            datum(b"abcd", 1, size=(3, 1, 1), encoded=False),
+            "but its height, width and channels are (1, 1, 3)",
+        ),
         (datum(b"abcd", 1, size=(-1, -1, 4), encoded=False), "has 4 bytes, but its height, width and channels are"),
         (datum(b"", 1, size=(2**31 - 1,) * 3, encoded=False), "has 0 bytes, but its height"),
         (datum(None, 1) + field(6, 1.0), "its picture is of floats, not of bytes"),

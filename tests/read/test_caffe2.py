@@ -29,8 +29,8 @@ def _pixels(i: int) -> np.ndarray[Any, Any]:
 
 def _one(title: str, records: list[bytes], samples: list[Any], differs: str | None = None, **arguments: Any) -> DataSet:
     return case(
-        "readers.caffe2", {"db/data.mdb": database(records * 3)}, samples * 3, lambda root: {"path": f"{root}/db", **arguments},
-        differs=differs, title=title,
+        "readers.caffe2", {"db/data.mdb": database(records * 3)}, samples * 3,
+        lambda root: {"path": f"{root}/db", **arguments}, differs=differs, title=title,
     )  # fmt: skip
 
 
@@ -64,7 +64,8 @@ CASES = [
          [(_image(1), np.array([0, 1, 0, 1], np.float32))], _SPARSE, label_type=1, num_labels=4),
     _one("weighted", [protos(_encoded(1), proto(INT32, [0, 3]), proto(FLOATS, [0.5, 0.25]))],
          [(_image(1), np.array([0.5, 0, 0, 0.25], np.float32))], _SPARSE, label_type=3, num_labels=4),
-    _one("weighted and more", [protos(_encoded(1), proto(INT32, [0]), proto(FLOATS, [0.5]), proto(INT64, [2**40]), _BOX)],
+    _one("weighted and more",
+         [protos(_encoded(1), proto(INT32, [0]), proto(FLOATS, [0.5]), proto(INT64, [2**40]), _BOX)],
          [(_image(1), np.array([0.5, 0], np.float32), np.array([2**40]), np.array([1, 2, 3, -4], np.int32))],
          _SPARSE, label_type=3, num_labels=2, additional_inputs=1, bbox=True),
     _one("further tensors and a box",
@@ -117,7 +118,11 @@ LABEL = proto(INT32, [1])
         (protos(_encoded(1), LABEL, proto(STRING, [b"x"])), {"additional_inputs": 1}, "a further tensor is of type 4"),
         (protos(_encoded(1), LABEL), {"label_type": 1}, "its label 1.000000 is none of 1 (num_labels)"),
         (protos(_encoded(1), proto(INT32, [-1])), {"label_type": 1}, "its label -1.000000 is none of 1"),
-        (protos(_encoded(1), LABEL, proto(FLOATS, [1.0, 2.0])), {"label_type": 3, "num_labels": 2}, "1 labels, but 2 w"),
+        (
+            protos(_encoded(1), LABEL, proto(FLOATS, [1.0, 2.0])),
+            {"label_type": 3, "num_labels": 2},
+            "1 labels, but 2 w",
+        ),
         (protos(_encoded(1), LABEL, proto(FLOATS, [1.0])), {"bbox": True}, "its box is not of int32"),
         (protos(_encoded(1), LABEL, LABEL), {"bbox": True}, "its box has 1 numbers, not 4"),
     ],

@@ -108,7 +108,10 @@ def test_records_that_an_index_leaves_out(tmp_path: Path) -> None:
     [
         (b"some text, no records", "is no RecordIO file: no record begins at byte 0"),
         (recordio([[b"abcde"]]), "it has 5 bytes, but its header alone would have 24"),
-        (recordio([[struct.pack("<IfQQ", 3, 0, 0, 0) + b"abcde"]]), "it says that it has 3 labels, but there are only 5"),
+        (
+            recordio([[struct.pack("<IfQQ", 3, 0, 0, 0) + b"abcde"]]),
+            "it says that it has 3 labels, but there are only 5",
+        ),
         (recordio([[labelled(b"", 1.0)]])[:-4], "its part at byte 0 would have 24 bytes, but it ends before them"),
         (recordio([[labelled(b"", 1.0), b"abcd"]])[:-12], "its part at byte 0 would have 24 bytes"),
         (MAGIC + b"\0", "is no RecordIO file"),

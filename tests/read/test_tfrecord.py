@@ -39,7 +39,8 @@ def _files(sizes: tuple[int, ...] = SIZES) -> dict[str, bytes]:
     for k, size in enumerate(sizes):
         found[f"{k}.tfrecord"] = tfrecord(
             {
-                "image": (_image(i), "byte"), "label": (i, "int"), "scale": (i / 4, "float"), "ids": (_numbers(i), "int"),
+                "image": (_image(i), "byte"), "label": (i, "int"), "scale": (i / 4, "float"),
+                "ids": (_numbers(i), "int"),
                 "boxes": ([i + 0.25 * j for j in range(i % 3 * 2)], "float"),
             }
             for i in range(first, first + size)
@@ -105,7 +106,8 @@ CASES = [
         {"a": framed(_UNPACKED) * 3, "a.idx": tfrecord_index(framed(_UNPACKED) * 3)},
         [(np.array([1, 300, -1]),)] * 3,
         lambda root: {
-            "path": f"{root}/a", "index_path": f"{root}/a.idx", "features": {"ids": tf.FixedLenFeature([3], tf.int64, 0)}
+            "path": f"{root}/a", "index_path": f"{root}/a.idx",
+            "features": {"ids": tf.FixedLenFeature([3], tf.int64, 0)},
         },
         title="one output",
     ),
@@ -125,7 +127,9 @@ def raises(kind: type[PenstockError], folder: Path, data: bytes, features: dict[
     return str(caught.value)
 
 
-GOOD = example({"f": field(2, packed(1, [1.0, 2.0, 3.0])), "i": field(3, packed(1, [1])), "s": field(1, field(1, b"a"))})
+GOOD = example(
+    {"f": field(2, packed(1, [1.0, 2.0, 3.0])), "i": field(3, packed(1, [1])), "s": field(1, field(1, b"a"))}
+)
 
 
 def test_a_call_gives_a_dictionary(tmp_path: Path) -> None:
@@ -140,7 +144,11 @@ def test_a_call_gives_a_dictionary(tmp_path: Path) -> None:
     def object_of_old_scripts() -> Any:
         return ops.TFRecordReader(path=str(tmp_path / "a"), features=features)()["s"]
 
-    for define in (function, object_of_old_scripts, lambda: fn.tfrecord_reader(path=[tmp_path / "a"], features=features)["s"]):
+    for define in (
+        function,
+        object_of_old_scripts,
+        lambda: fn.tfrecord_reader(path=[tmp_path / "a"], features=features)["s"],
+    ):
         (found,) = made(define, batch_size=1).run()
         assert bytes(found.at(0)) == b"a"
         assert found[0].source_info() == f"{tmp_path}/a at index 0"
@@ -153,7 +161,12 @@ def test_what_an_example_lacks(tmp_path: Path) -> None:
         "e": tf.FixedLenFeature([], tf.float32, 0.5), "f": tf.FixedLenFeature([0], tf.float32, 0.5),
     }  # fmt: skip
     empty = field(2, field(1, b""))
-    for data in (b"", GOOD.replace(b"f", b"x"), example(dict.fromkeys("abcde", b"")), example({"e": empty, "f": empty})):
+    for data in (
+        b"",
+        GOOD.replace(b"f", b"x"),
+        example(dict.fromkeys("abcde", b"")),
+        example({"e": empty, "f": empty}),
+    ):
         found = [o.at(0) for o in reads(tmp_path, framed(data), features).run()]
         assert found[0].tolist() == [[2**62 + 1] * 2] * 2
         assert (found[1].shape, found[1].dtype) == ((0,), np.float32)
@@ -175,9 +188,9 @@ def test_what_an_example_lacks(tmp_path: Path) -> None:
     ],
 )
 def test_features_that_do_not_fit(feature: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match=rf"record 1 of {tmp_path}/a \(from byte 16 on\): the feature.*{message[-9:]}") as e:
-        pipe = reads(tmp_path, framed(b"") + framed(GOOD), feature)
-        pipe.run()
+    pipe = reads(tmp_path, framed(b"") + framed(GOOD), feature)
+    pipe.run()
+    with pytest.raises(ReadError, match=rf"record 1 of {tmp_path}/a \(from byte 16 on\): the feature") as e:
         pipe.run()
     assert e.match(message)
     assert e.value.file == f"{tmp_path}/a at index 16"
@@ -200,7 +213,9 @@ def test_features_that_do_not_fit(feature: dict[str, Any], message: str, tmp_pat
 )
 def test_arguments_that_make_no_sense(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
     given = {"features": {"i": tf.FixedLenFeature([1], tf.int64, 0)}} | arguments
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"(?s)readers.tfrecord: .*{message}.*operator made at"):
+    with pytest.raises(
+        (ArgumentError, ArgumentTypeError), match=f"(?s)readers.tfrecord: .*{message}.*operator made at"
+    ):
         reads(tmp_path, framed(GOOD) * 2, **given).build()  # type: ignore[arg-type]
 
 
@@ -255,7 +270,7 @@ def test_checksums(tmp_path: Path) -> None:
     [
         ("0", "line 1: expected two whole numbers"), ("0 x", "line 1: expected two whole numbers"),
         ("0 16\n16 16 16\n", "line 2: expected two whole numbers"), ("0 -1", "line 1: expected two whole numbers"),
-        ("0 1e3", "line 1: expected two whole numbers"), ("99999999999999999999 1", "line 1: expected two whole numbers"),
+        ("0 1e3", "line 1: expected two whole numbers"), ("9" * 20 + " 1", "line 1: expected two whole numbers"),
         ("0 2", r"record 0 of .*: its file ends in it"), ("0 20", r"its length is 29, but only 4 bytes are there"),
         ("0 9999", r"record 0 of .*: it has 9999 bytes, but its file ends 45 bytes behind its beginning"),
         ("9999 20", r"record 0 of .*: it has 20 bytes, but its file ends before it"),

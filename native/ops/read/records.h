@@ -16,8 +16,8 @@
 
 namespace ps {
 
-// A record in memory: its bytes may be changed. What follows it in its file may be among them, where an index tells only
-// where records begin.
+// A record in memory: its bytes may be changed. What follows it in its file may be among them, where an index tells
+// only where records begin.
 using Record = std::span<uint8_t>;
 
 // What an output is to be: bytes that are copied, or what the reader's write() makes of them.
@@ -37,7 +37,7 @@ class RecordReader : public Operator {
 
  protected:
   explicit RecordReader(const Spec& s);
-  // Says what the outputs are, of which there are as many as `found` has; throws Error(read) where the record is broken.
+  // Says what the outputs are, as many as `found` has then; throws Error(read) where the record is broken.
   virtual void parse(Record record, std::vector<Found>& found) const = 0;
   virtual void write(const Found& found, int output, Tensor& to) const;
 
