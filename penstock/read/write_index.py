@@ -66,10 +66,10 @@ def write_indexes(
         >>> written.entries
         4
         >>> print(written.index.read_text(), end="")
-        0 70
-        70 70
-        140 70
-        210 70
+        0 56
+        56 56
+        112 56
+        168 56
     """
     names = [os.fspath(file) for file in files]
     if not names:

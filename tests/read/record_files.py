@@ -112,7 +112,7 @@ def recordio_index(data: bytes) -> bytes:
 def database(values: Iterable[bytes], keys: Iterable[bytes] | None = None) -> bytes:
     """The file data.mdb of an LMDB data base."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = lmdb.open(folder, map_size=1 << 28)
+        environment = lmdb.open(folder, map_size=1 << 31)
         with environment.begin(write=True) as transaction:
             for i, value in enumerate(values):
                 transaction.put(b"%08d" % i, value) if keys is None else transaction.put([*keys][i], value)
