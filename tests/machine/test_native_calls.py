@@ -148,7 +148,8 @@ ENUMS: dict[str, type[enum.Enum]] = {
     "ps_record_format": Format,
 }  # fmt: skip
 PREFIXES = {
-    "ps_error_kind": "PS_ERROR_", "ps_node_flag": "PS_NODE_", "ps_interp_type": "PS_", "ps_record_format": "PS_RECORDS_",
+    "ps_error_kind": "PS_ERROR_", "ps_node_flag": "PS_NODE_", "ps_interp_type": "PS_",
+    "ps_record_format": "PS_RECORDS_",
 }  # fmt: skip
 
 
