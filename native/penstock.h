@@ -124,6 +124,7 @@ typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
 typedef struct ps_jpeg_index ps_jpeg_index;
 typedef struct ps_archive ps_archive;
+typedef struct ps_record_table ps_record_table;
 
 typedef struct {
   void* data;
@@ -290,6 +291,23 @@ typedef struct {
 } ps_members;
 PS_API ps_archive* ps_archive_read(const char* path, int is_index, ps_members*); /* waits */
 PS_API void ps_archive_destroy(ps_archive*);
+
+/* Where the records of a file lie, found by going through it, or told by a text that another program has made of it
+ * (then `path` is the text's): of TFRecord lines "OFFSET BYTES", of RecordIO lines "KEY OFFSET", of which keys come out
+ * as `offsets` and places as `bytes`. Records are told with all that frames them. LMDB's have names, which are their
+ * keys, each with a zero at its end. All lives as long as the table. Null: it failed. */
+enum ps_record_format {
+  PS_RECORDS_TFRECORD = 0, PS_RECORDS_RECORDIO = 1, PS_RECORDS_LMDB = 2, PS_RECORDS_TEXT = 3,
+};
+typedef struct {
+  int64_t records;
+  const int64_t* offsets;
+  const int64_t* bytes;
+  const char* names;
+  int64_t names_bytes;
+} ps_records;
+PS_API ps_record_table* ps_record_table_read(const char* path, int format, ps_records*); /* waits */
+PS_API void ps_record_table_destroy(ps_record_table*);
 
 /* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it (""
  * where none is needed), and a picture of 8x8 pixels. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import time
 from collections.abc import Sequence
 
 
@@ -17,20 +18,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.set_defaults(run=_doctor)
     index = commands.add_parser(
         "index",
-        help="record where JPEG files can be decoded from, so that crops and GPUs decode them faster",
-        description="Makes an index of a data set's JPEG files, for the argument jpeg_index= of the decoders. It has "
-        "some 4 % of the files' size. It knows files by what they contain: where they lie and what they are called "
-        "does not matter. Run it again when files have come or changed.",
+        help="indexes: of TFRecord, RecordIO and tar files for readers, of JPEG files so that they are decoded faster",
+        description="Writes the index of each TFRecord, RecordIO or tar file, as tfrecord2idx, im2rec and wds2idx do, "
+        "for the arguments index_path= and index_paths= of readers. With --jpeg, makes an index of a data set's JPEG "
+        "files, for the argument jpeg_index= of the decoders. It has some 4 % of the files' size. It knows files by "
+        "what they contain: where they lie and what they are called does not matter. Run it again when files have come "
+        "or changed.",
     )
+    index.add_argument("files", nargs="*", metavar="FILE", help="TFRecord, RecordIO and tar files")
+    index.add_argument("--force", action="store_true", help="replace other indexes that are there")
     index.add_argument(
         "--jpeg",
         nargs="+",
-        required=True,
         metavar="PATH",
         help="files, folders (with all below them) and tar archives (named .tar, as WebDataset's)",
     )
-    index.add_argument("--output", metavar="FILE", help="the index; default: penstock.jpegindex in the one folder")
-    index.set_defaults(run=_index)
+    index.add_argument(
+        "--output",
+        metavar="FILE",
+        help="the index, or a folder for several; default: beside each file; of "
+        "--jpeg: penstock.jpegindex in the one folder",
+    )
+    index.set_defaults(run=lambda options: _index_of(index, options))
+    validate = commands.add_parser(
+        "validate",
+        help="read whole data sets, and list what is broken",
+        description="Reads all samples of each data set once, on all processors, and lists those that readers refuse, "
+        "by file and record. The exit status is 1 where something is broken.",
+    )
+    validate.add_argument(
+        "paths", nargs="+", metavar="PATH", help="TFRecord, RecordIO and tar files, data bases, folders"
+    )
+    validate.add_argument("--format", help="tfrecord, mxnet, caffe, caffe2, webdataset or file (default: as it looks)")
+    validate.add_argument("--decode", action="store_true", help="decode the pictures, too")
+    validate.add_argument("--json", action="store_true", help="for programs")
+    validate.set_defaults(run=_validate)
     include = commands.add_parser("include", help="where the headers for operators of one's own are")
     include.set_defaults(run=_include)
     options = parser.parse_args(arguments)
@@ -49,6 +71,27 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0
 
 
+def _validate(options: argparse.Namespace) -> int:
+    from penstock.errors import PenstockError
+    from penstock.insight.validate import as_json, validate
+
+    begin, terminal = time.monotonic(), sys.stderr.isatty()
+
+    def show(done: int, of: int) -> None:
+        if terminal and time.monotonic() > begin + 1:
+            print(f"\r{done} of {of} samples", end="", file=sys.stderr, flush=True)
+
+    try:
+        found = validate(options.paths, options.format, decode=options.decode, progress=show)
+    except PenstockError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if terminal and time.monotonic() > begin + 1:
+        print(file=sys.stderr)
+    print(as_json(found) if options.json else found)
+    return int(bool(found.faults))
+
+
 def _include(_: argparse.Namespace) -> int:
     import penstock
 
@@ -56,7 +99,41 @@ def _include(_: argparse.Namespace) -> int:
     return 0
 
 
+def _index_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if bool(options.files) == bool(options.jpeg):
+        parser.error("name files of records, or JPEG files by --jpeg")
+    return _jpeg_index(options) if options.jpeg else _index(options)
+
+
 def _index(options: argparse.Namespace) -> int:
+    from penstock.errors import PenstockError
+    from penstock.read.write_index import write_indexes
+
+    begin, terminal = time.monotonic(), sys.stderr.isatty()
+
+    def show(done: int, of: int) -> None:
+        if terminal and time.monotonic() > begin + 1:
+            width = 40 * done // max(of, 1)
+            print(f"\r[{'#' * width}{' ' * (40 - width)}] {done / 1e9:.1f} GB", end="", file=sys.stderr, flush=True)
+
+    try:
+        found = write_indexes(options.files, options.output, force=options.force, progress=show)
+    except PenstockError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if terminal and time.monotonic() > begin + 1:
+        print(file=sys.stderr)
+    failed = False
+    for one in found:
+        failed |= isinstance(one, PenstockError) or one.broken > 0
+        if isinstance(one, PenstockError):
+            print(one, file=sys.stderr)
+        else:
+            print(f"{one.index}: {one.entries} samples" + f", {one.broken} of them broken" * (one.broken > 0))
+    return int(failed)
+
+
+def _jpeg_index(options: argparse.Namespace) -> int:
     from penstock.decode.jpeg_index import Report, build_index
     from penstock.errors import PenstockError
 

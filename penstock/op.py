@@ -233,6 +233,10 @@ class Op:
         """Whether a call returns a list of nodes."""
         return self.num_outputs() != 1
 
+    def arranged(self, outputs: Sequence[Any]) -> Any:
+        """What a call returns, of the nodes of the outputs."""
+        return list(outputs) if self.gives_list() else outputs[0]
+
     @classmethod
     def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:
         """The arguments of several nodes that the call of an object of `ops` makes; None: it makes one."""

@@ -100,11 +100,17 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
 
 def make(schema: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
     """The outputs of the node that a call makes, whose inputs and arguments are where it needs them."""
-    made = _node(schema, tuple(inputs), dict(arguments))
-    return made if isinstance(made, list) else [made]
+    operator, made = _made(schema, tuple(inputs), dict(arguments))
+    return made if operator.gives_list() else made[:1]
 
 
 def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    """What a call returns."""
+    operator, made = _made(schema, inputs, arguments)
+    return operator.arranged(made)
+
+
+def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Op, list[DataNode]]:
     common = {k: v for k, v in arguments.items() if is_common(schema, k)}
     arguments = {k: v for k, v in arguments.items() if k not in common}
     name = common.get("name")
@@ -120,9 +126,9 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     operator.input_count = len(nodes)
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
-        return data.gpu() if device == "gpu" else data
+        return operator, [data.gpu() if device == "gpu" else data]
     made = OpNode(operator, nodes, device, name, bool(common.get("preserve")) or operator.preserved)
-    return list(made.outputs) if operator.gives_list() else made.outputs[0]
+    return operator, list(made.outputs)
 
 
 def _is_node(value: Any) -> bool:

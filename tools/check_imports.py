@@ -50,6 +50,7 @@ backend_impl
 data_node
 plugin
 plugin_manager
+tfrecord
 insight
 __init__
 __main__

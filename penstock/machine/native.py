@@ -88,6 +88,18 @@ class Members(c.Structure):
     ]
 
 
+class Records(c.Structure):
+    """``ps_records``: where the records of a file lie."""
+
+    _fields_ = [
+        ("records", c.c_int64),
+        ("offsets", c.POINTER(c.c_int64)),
+        ("bytes", c.POINTER(c.c_int64)),
+        ("names", c.c_void_p),
+        ("names_bytes", c.c_int64),
+    ]
+
+
 class Answer(c.Structure):
     """``ps_answer``: 0 (not yet), 1 (a batch) or -1 (it failed)."""
 
@@ -185,6 +197,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_archive_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Members)]),
+    "ps_record_table_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Records)]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
     "ps_gpu_borrow": (_memory, [c.c_int, c.POINTER(c.c_uint64), c.c_void_p, c.c_void_p]),
@@ -237,6 +250,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_stream": (c.c_uint64, [c.c_void_p]),
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
     "ps_archive_destroy": (None, [c.c_void_p]),
+    "ps_record_table_destroy": (None, [c.c_void_p]),
     "ps_memory_file": (c.c_int, [c.c_char_p, c.c_void_p, c.c_int64]),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),

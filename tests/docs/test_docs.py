@@ -18,6 +18,7 @@ from penstock import fn, ops, pipeline_def, types
 from penstock.op import Op, registry
 from penstock.read.listing import default_filters
 from tests.decode.sounds import sounds_can_be_decoded, wav
+from tests.read import record_files
 from tests.read.tars import tar
 
 OPERATORS = registry.public()
@@ -43,7 +44,9 @@ def _examples() -> list[doctest.DocTest]:
 def test_example_runs(
     example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar archive."""
+    """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar
+    archive, and ``records``, ``recordio``, ``caffe_lmdb`` and ``caffe2_lmdb`` are what readers of records read.
+    """
     # What is loaded for a GPU is loaded once in a process.
     if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"', "examine(")):
         request.getfixturevalue("software_gpu")
@@ -54,7 +57,8 @@ def test_example_runs(
         (tmp_path / "sounds" / "a" / f"{i}.wav").write_bytes(wav(np.zeros((800, 1)), 8000))
     if "sounds" in "".join(e.source for e in example.examples) and not sounds_can_be_decoded():
         pytest.skip("needs libsndfile")
-    folders = {"sounds": str(tmp_path / "sounds"), "photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
+    folders = {"photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
+    folders |= {"sounds": str(tmp_path / "sounds"), **record_files.examples(tmp_path)}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
@@ -89,7 +93,9 @@ def test_an_argument_without_effect_says_why() -> None:
 # What every operator takes, see penstock/ops.py.
 _COMMON = {"bytes_per_sample_hint", "preserve"}
 # What DALI does not have.
-_OWN = {"jpeg_engine", "jpeg_index", "on_error", "sampler"}
+_OWN = {"jpeg_engine", "jpeg_index", "on_error", "sampler", "verify_checksums"}
+# What DALI cannot do without.
+_OPTIONAL = {"index_path"}
 # What is found when the pipeline is built, if it is not given.
 _FOUND = {"file_filters": default_filters}
 
@@ -115,7 +121,7 @@ def test_arguments_are_those_of_dali(name: str) -> None:
         assert all(cls.arguments[extra].deprecated for extra in extras)  # of DALI's own past
     for argument in theirs:
         ours = cls.arguments[argument]
-        assert ours.required == (not schema.IsArgumentOptional(argument)), argument
+        assert ours.required == (not schema.IsArgumentOptional(argument) and argument not in _OPTIONAL), argument
         assert ours.per_sample == schema.IsTensorArgument(argument), argument
         if schema.HasArgumentDefaultValue(argument):
             default = ast.literal_eval(schema.GetArgumentDefaultValueString(argument))

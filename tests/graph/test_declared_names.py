@@ -85,7 +85,11 @@ def _cases(schema: type[Op], folder: Path) -> Iterator[Make]:
 def _data_sets(schema: type[Op], folder: Path) -> Iterator[Make]:
     for i, case in enumerate(case for case in DATA_SETS if case.reader == schema.name):
         arguments = case.written(folder / str(i))
-        yield lambda _, given=arguments: call(schema, (), given)  # type: ignore[misc]
+        yield lambda _, given=arguments: _listed(call(schema, (), given))  # type: ignore[misc]
+
+
+def _listed(made: Any) -> Any:
+    return [*made.values()] if isinstance(made, dict) else made
 
 
 def has_kernel(schema: type[Op]) -> bool:

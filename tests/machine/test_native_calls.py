@@ -17,6 +17,7 @@ from penstock.decode.engines import ENGINES
 from penstock.decode.jpeg_index import Indexed
 from penstock.machine import native, operator_library
 from penstock.optimize.plan import Where
+from penstock.read.records import Format
 from penstock.run import recording
 from penstock.tensors import arrays
 from tests.machine import c_header
@@ -45,7 +46,7 @@ def test_what_waits_is_called_without_the_gil(name: str) -> None:
 STRUCTS = {
     "ps_tensor": native.Tensor, "ps_error_info": native.ErrorInfo, "ps_codec": native.Codec, "ps_answer": native.Answer,
     "ps_options": native.Options, "ps_gpu_info": native.GpuInfo, "ps_span": native.Span,
-    "ps_members": native.Members, "ps_passes": native.Passes, "ps_call": native.Call,
+    "ps_members": native.Members, "ps_records": native.Records, "ps_passes": native.Passes, "ps_call": native.Call,
 }  # fmt: skip
 OF_LIBRARIES = {
     "penstock_value": operator_library._Value, "penstock_argument": operator_library._Argument,
@@ -60,7 +61,7 @@ SIMPLE: dict[str, Any] = {
 # keeps, or of what `byref` makes.
 BY_ADDRESS = {
     "ps_executor_feed_integers.2", "ps_executor_schedule.2", "ps_executor_schedule.3", "ps_dlpack_export",
-    "ps_members.names", "ps_members.extensions", "ps_library_load.2",
+    "ps_members.names", "ps_members.extensions", "ps_records.names", "ps_library_load.2",
 }  # fmt: skip
 
 
@@ -144,8 +145,12 @@ ENUMS: dict[str, type[enum.Enum]] = {
     "ps_error_kind": errors.ErrorKind, "ps_node_flag": native.NodeFlag, "ps_where": Where, "ps_phase": recording.Phase,
     "ps_did": recording.Did, "ps_writer": recording.Writer, "ps_indexed": Indexed, "ps_reduction": Reduction,
     "ps_image_type": types.DALIImageType, "ps_interp_type": types.DALIInterpType,
+    "ps_record_format": Format,
 }  # fmt: skip
-PREFIXES = {"ps_error_kind": "PS_ERROR_", "ps_node_flag": "PS_NODE_", "ps_interp_type": "PS_"}
+PREFIXES = {
+    "ps_error_kind": "PS_ERROR_", "ps_node_flag": "PS_NODE_", "ps_interp_type": "PS_",
+    "ps_record_format": "PS_RECORDS_",
+}  # fmt: skip
 
 
 def numbers(name: str) -> dict[str, int]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from penstock import Pipeline, fn
 from penstock.machine import native
+from penstock.tfrecord import Feature
 
 Array = np.ndarray[Any, Any]
 Sample = tuple[Array, ...]
@@ -108,10 +109,25 @@ def remember(name: str, data: bytes | None) -> None:
 
 def reader(name: str, arguments: dict[str, Any], module: Any = fn) -> list[Any]:
     """The outputs of the reader of this name, here or in another module like `fn`."""
+    operator = module
     for part in name.split("."):
-        module = getattr(module, part)
-    made = module(name="Reader", **arguments)
-    return list(made) if isinstance(made, (list, tuple)) else [made]
+        operator = getattr(operator, part)
+    if not module.__name__.startswith("penstock"):
+        arguments = {key: theirs(value) for key, value in arguments.items()}
+    made = operator(name="Reader", **arguments)
+    return [*made.values()] if isinstance(made, dict) else list(made) if isinstance(made, (list, tuple)) else [made]
+
+
+def theirs(value: Any) -> Any:
+    """An argument as DALI takes it: features of TFRecord are objects of its own."""
+    if isinstance(value, dict):
+        return {key: theirs(item) for key, item in value.items()}
+    if isinstance(value, Feature):
+        from nvidia.dali import tfrecord
+
+        rest = (list(value.shape), value.dtype, value.default)
+        return tfrecord.FixedLenFeature(*rest) if value.fixed else tfrecord.VarLenFeature(*rest)
+    return value
 
 
 def pipeline(data: DataSet, arguments: dict[str, Any], **options: Any) -> Pipeline:

@@ -13,7 +13,8 @@ from tools.parity import operators
 # They only fill memory or wrap another one that is timed; or what they do is timed with all others.
 _ELSEWHERE = {
     "cast_like", "constant", "experimental.resize", "external_source", "full_like", "ones", "ones_like",
-    "python_function", "readers.file", "readers.webdataset", "zeros", "zeros_like",
+    "python_function", "readers.caffe", "readers.caffe2", "readers.file", "readers.mxnet", "readers.tfrecord",
+    "readers.webdataset", "zeros", "zeros_like",
 }  # fmt: skip
 
 

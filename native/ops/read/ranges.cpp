@@ -10,6 +10,7 @@
 
 #include "core/bytes_setting.h"
 #include "core/operator.h"
+#include "ops/read/names.h"
 #include "read/containers.h"
 #include "read/storage.h"
 
@@ -20,28 +21,6 @@ constexpr const char* kVariable = "PENSTOCK_MAX_FILE_BYTES";
 constexpr size_t kMost = size_t(2) << 30;          // the largest picture that decoders take, uncompressed, has room
 constexpr size_t kOpen = 8;                        // files that a thread has open at a time
 constexpr size_t kIdle = 64;                       // files that all of them keep open for samples to come
-
-// Texts one behind the other, each with a zero at its end.
-class Names {
- public:
-  explicit Names(Table text) : text_(std::move(text)) {
-    const char* begin = text_.as<char>();
-    const char* end = begin + text_.bytes();
-    if (begin != end && end[-1]) fail(ErrorKind::argument, "the last of the names has no end");
-    for (const char* at = begin; at != end; at = static_cast<const char*>(std::memchr(at, 0, size_t(end - at))) + 1)
-      starts_.push_back(size_t(at - begin));
-  }
-  int64_t size() const { return int64_t(starts_.size()); }
-  const char* operator[](int64_t i) const { return text_.as<char>() + starts_[size_t(i)]; }
-
- private:
-  Table text_;
-  std::vector<size_t> starts_;
-};
-
-void check_table(bool good, const char* problem) {
-  if (!good) fail(ErrorKind::argument, std::string("the index of a data set: ") + problem);
-}
 
 // Where in another table the rows of each sample begin; the last is where they end.
 void check_starts(const Table& starts, int64_t items, int64_t rows) {

@@ -1,0 +1,66 @@
+"""``fn.readers.mxnet``: pictures and labels of MXNet's RecordIO files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.errors import ReadError
+from penstock.op import REQUIRED, arg, op
+from penstock.read.records import Format, RecordReader, Records, one_each, read, scan
+
+
+@op("readers.mxnet", kernel="read_mxnet", inputs=0, legacy=["mxnet_reader"])
+class MXNet(RecordReader):
+    """Reads RecordIO files, as MXNet's im2rec makes them.
+
+    Outputs: the encoded pictures, uint8 of shape ``(size,)``, and the labels, float32 of shape ``(labels,)``, as many
+    as each record has. Records that were written in several parts are put together. The order is that in the file,
+    whatever the keys are. ``source_info`` is ``file at index offset``.
+
+    Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for files and indexes that
+    cannot be read, and for broken records, naming file and record.
+
+    Unlike in DALI there may be several files with an index each, ``index_path`` may be left out, and ``random_shuffle``
+    shuffles the whole part.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return tuple(fn.readers.mxnet(path=recordio, name="Reader"))
+        >>> images, labels = pipeline().run()
+        >>> labels.as_array().tolist()
+        [[0.0], [1.0]]
+    """
+
+    path = arg(REQUIRED, "The files.", kind="paths", to_kernel=False, aka=["paths", "rec", "files", "path_imgrec"])
+    index_path = arg(
+        None,
+        "For each file its index, as im2rec, rec2idx and `python -m penstock index` write them; without them the files "
+        "are gone through first, and where their records lie is kept in the user's cache.",
+        kind="paths",
+        to_kernel=False,
+        aka=["index_paths", "idx", "path_imgidx"],
+    )
+    shuffle_after_epoch = arg(
+        False,
+        "Shuffle the files in each epoch, over all parts; the samples of each stay in order, unless random_shuffle "
+        "shuffles the part as well.",
+        to_kernel=False,
+    )
+    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
+
+    def prepare(self) -> None:
+        one_each(self, "index_path", self.index_path)
+        super().prepare()
+
+    def num_outputs(self) -> int:
+        return 2
+
+    def records(self, number: int) -> Records:
+        if not self.index_path:
+            return scan(Format.RECORDIO, self.path[number])
+        offsets = np.unique(read(Format.TEXT, self.index_path[number]).lengths)  # "KEY OFFSET"
+        if not len(offsets):
+            raise ReadError(f"the index {self.index_path[number]} has no records")
+        # A record ends where the next one begins at the latest, and the last one where the file ends.
+        return Records(offsets, np.append(np.diff(offsets), -1).astype(np.int64))
