@@ -34,7 +34,7 @@ def load() -> None:
 
 
 # As DALI's classes have them.
-_SPELLED = {"bbox": "BBox", "roi": "ROI", "ssd": "SSD"}
+_SPELLED = {"bbox": "BBox", "coco": "COCO", "roi": "ROI", "ssd": "SSD"}
 
 
 def class_name(name: str) -> str:

@@ -203,6 +203,7 @@ class Op:
     no_copy: Any = False  # of such inputs: the values may lie in memory of the user's
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
+    copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}
@@ -232,6 +233,12 @@ class Op:
     def gives_list(self) -> bool:
         """Whether a call returns a list of nodes."""
         return self.num_outputs() != 1
+
+    def behind(self, outputs: list[Any], make: Callable[..., list[Any]]) -> list[Any]:
+        """What the call returns, given the node's outputs: of a reader whose bytes are not what users want yet, those
+        of the operators that parse them. ``make(name, inputs, **arguments)`` makes the nodes of such a one.
+        """
+        return outputs
 
     @classmethod
     def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -121,8 +121,16 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return data.gpu() if device == "gpu" else data
-    made = OpNode(operator, nodes, device, name, bool(common.get("preserve")) or operator.preserved)
-    return list(made.outputs) if operator.gives_list() else made.outputs[0]
+    there = "cpu" if operator.copied_to_gpu else device
+    made = OpNode(operator, nodes, there, name, bool(common.get("preserve")) or operator.preserved)
+    outputs = operator.behind(list(made.outputs), _behind)
+    if device != there:
+        outputs = [output.gpu() for output in outputs]
+    return outputs if operator.gives_list() else outputs[0]
+
+
+def _behind(name: str, inputs: Sequence[DataNode], **arguments: Any) -> list[DataNode]:
+    return list(make(registry.ops[name], inputs, arguments))
 
 
 def _is_node(value: Any) -> bool:

@@ -1,0 +1,5 @@
+"""`fn.readers.coco`: annotations beside DALI's and pycocotools'."""
+
+from __future__ import annotations
+
+CASES = []
