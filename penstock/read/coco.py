@@ -44,16 +44,15 @@ class Coco(IndexReader):
     box or a category are refused, where DALI takes the last one's; and two pictures may not have the same id.
 
     Example:
-        >>> import json, os
-        >>> name = min(os.listdir(os.path.join(photos, "cats")))
+        >>> import json
         >>> objects = [{"id": 1, "image_id": 7, "category_id": 18, "bbox": [10, 20, 30, 40]}]
-        >>> pictures = [{"id": 7, "file_name": f"cats/{name}", "width": 500, "height": 375}]
-        >>> annotations = os.path.join(os.path.dirname(archive), "instances.json")
+        >>> pictures = [{"id": 7, "file_name": "a.jpg", "width": 500, "height": 375}]
+        >>> annotations = f"{folder}/instances.json"
         >>> with open(annotations, "w") as file:
         ...     json.dump({"images": pictures, "annotations": objects, "categories": [{"id": 18}]}, file)
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
         ... def pipeline():
-        ...     return tuple(fn.readers.coco(file_root=photos, annotations_file=annotations, ratio=True))
+        ...     return tuple(fn.readers.coco(file_root=folder, annotations_file=annotations, ratio=True))
         >>> files, boxes, labels = pipeline().run()
         >>> boxes.at(0).round(2).tolist(), labels.at(0).tolist()
         ([[0.02, 0.05, 0.06, 0.11]], [1])

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bytes_setting.h"
 #include "core/operator.h"
+#include "ops/read/limit.h"
 #include "ops/read/tables.h"
 #include "read/containers.h"
 #include "read/storage.h"
@@ -17,8 +17,6 @@
 namespace ps {
 namespace {
 
-constexpr const char* kVariable = "PENSTOCK_MAX_FILE_BYTES";
-constexpr size_t kMost = size_t(2) << 30;          // the largest picture that decoders take, uncompressed, has room
 constexpr size_t kOpen = 8;                        // files that a thread has open at a time
 constexpr size_t kIdle = 64;                       // files that all of them keep open for samples to come
 
@@ -42,7 +40,7 @@ class ReadRanges : public Operator {
       : names_(s.table("names", DType::u8)), members_(s.table("members", DType::u8)),
         containers_(s.table("containers", DType::i32)), offsets_(s.table("offsets", DType::i64)),
         lengths_(s.table("lengths", DType::i64)), picks_(s.table("picks", DType::i64)),
-        starts_(s.table("pick_starts", DType::i64)), most_(bytes_setting(kVariable, kMost)), idle_(kIdle) {
+        starts_(s.table("pick_starts", DType::i64)), most_(most_file_bytes()), idle_(kIdle) {
     for (int64_t number : s.get("types").integers) {
       types_.push_back(DType(number));
       check_table(size_of(types_.back()) > 0, "an output is of no type");
@@ -207,7 +205,7 @@ class ReadRanges : public Operator {
     const std::string what = count > 1 ? "the sample that begins with the file " : offsets_ ? "a sample in the file "
                                                                                             : "the file ";
     fail(ErrorKind::read, what + names_[container(range)] + " has " + std::to_string(bytes) + " bytes, and " +
-         (offsets_ || count > 1 ? "samples" : "files") + " are read whole: " + kVariable + " allows " +
+         (offsets_ || count > 1 ? "samples" : "files") + " are read whole: " + kMostFileBytes + " allows " +
          std::to_string(most_));
   }
 
