@@ -188,6 +188,7 @@ class Op:
     input_count: int = 0  # of this node; known when its outputs are asked for
     splits: ClassVar[bool] = False  # outputs 0 and 1 are of the samples for which `predicate` is true, and false
     merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
+    mixes: ClassVar[bool] = False  # its samples may be of several types or numbers of axes, which a batch may not be
     in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch
     preserved: ClassVar[bool] = False  # runs even if no output needs it
     stage: ClassVar[str] = "augment"  # of the way of data: "read", "decode" or "augment"

@@ -32,5 +32,6 @@ class Numpy(OnErrorArgs):
 
     stage = "decode"
     setup_reads = (0,)
+    mixes = True
 
     dtype = arg(None, "Type of the output; default: the file's.", kind="dtype", choices=NUMBERS)

@@ -44,6 +44,7 @@ class Numpy(NamedFilesReader):
 
     early = False  # the headers have the shapes, and the elements are read when there is memory for them
     copied_to_gpu = True
+    mixes = True
 
     file_filter = arg("*.npy", "Pattern (`fnmatch`) that the names of files in `file_root` must match.",
                       to_kernel=False)  # fmt: skip
