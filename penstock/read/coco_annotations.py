@@ -148,28 +148,29 @@ class _File:
             sizes = np.stack([self._integers(images, "images", side) for side in ("height", "width")], axis=1)
             if (sizes < 1).any():
                 raise self._wrong(f"the image with the id {ids[(sizes < 1).any(axis=1).argmax()]} has no pixels")
-        objects, starts, boxes = self._kept(wanted, ids)
+        objects, categories, starts, boxes = self._kept(wanted, ids)
         found = Annotations(
-            names, ids, sizes, starts, boxes, self._labels(objects, wanted),
+            names, ids, sizes, starts, boxes, self._labels(categories, wanted),
             *self._masks(objects, starts, wanted, sizes),
         )  # fmt: skip
         return self._selected(self._shown(found, wanted), wanted)
 
-    def _kept(self, wanted: Wanted, ids: Integers) -> tuple[list[Any], Starts, Floats]:
-        """The objects that count, image by image, and where those of each image begin; their boxes."""
+    def _kept(self, wanted: Wanted, ids: Integers) -> tuple[list[Any], Integers, Starts, Floats]:
+        """The objects that count, image by image, and their categories; where those of each image begin; their boxes."""
         objects = self._objects
-        if not wanted.include_iscrowd:
-            objects = [o for o in objects if not (isinstance(o, dict) and o.get("iscrowd"))]
         of = self._integers(objects, "annotations", "image_id")
+        categories = self._integers(objects, "annotations", "category_id")
         boxes = self._boxes(objects)
         image = np.searchsorted(ids, of)
-        known = image < len(ids)
-        known[known] = ids[image[known]] == of[known]
-        kept = known & (boxes[:, 2:] >= np.float32(wanted.size_threshold)).all(axis=1)
+        kept = image < len(ids)
+        kept[kept] = ids[image[kept]] == of[kept]
+        kept &= (boxes[:, 2:] >= np.float32(wanted.size_threshold)).all(axis=1)
+        if not wanted.include_iscrowd:
+            kept &= ~np.array([bool(one.get("iscrowd")) for one in objects], bool)
         rows = np.flatnonzero(kept)
         rows = rows[np.argsort(image[rows], kind="stable")]
         starts = starts_of(np.bincount(image[rows], minlength=len(ids)))
-        return [objects[i] for i in rows], starts, np.ascontiguousarray(boxes[rows])
+        return [objects[i] for i in rows], categories[rows], starts, np.ascontiguousarray(boxes[rows])
 
     def _boxes(self, objects: list[Any]) -> Floats:
         found = self._fields(objects, "annotations", "bbox")
@@ -189,8 +190,7 @@ class _File:
             raise self._wrong(f"some {what} has a number that is not finite")
         return floats
 
-    def _labels(self, objects: list[Any], wanted: Wanted) -> Integers:
-        categories = self._integers(objects, "annotations", "category_id")
+    def _labels(self, categories: Integers, wanted: Wanted) -> Integers:
         if wanted.avoid_class_remapping:
             return categories
         known = self._integers(self._categories, "categories", "id")

@@ -17,6 +17,7 @@ from pycocotools import mask as pycoco
 
 from penstock import Pipeline, fn
 from penstock.errors import ArgumentError, PenstockError, ReadError
+from penstock.machine import codecs
 from tests.read.data_sets import DataSet, case, read
 from tests.small import made
 
@@ -363,7 +364,9 @@ def test_mutated_annotations(tmp_path: Path) -> None:
     assert refused > 100
 
 
-def test_mutated_preprocessed_annotations(tmp_path: Path) -> None:
+def test_mutated_preprocessed_annotations(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    codecs.set_max_pixels(1 << 20)  # so that a broken height takes no time
+    request.addfinalizer(lambda: codecs.set_max_pixels(None))
     rng = np.random.default_rng(3)
     saved = _saved()
     for name in PICTURES:

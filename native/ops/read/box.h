@@ -6,26 +6,9 @@
 #include <vector>
 
 #include "ops/arguments/region.h"
-#include "read/storage.h"
+#include "read/bytes.h"
 
 namespace ps {
-
-// A file, or its bytes in memory.
-class Bytes {
- public:
-  explicit Bytes(StoredFile& file) : file_(&file) {}
-  explicit Bytes(const uint8_t* memory) : memory_(memory) {}
-  const uint8_t* memory() const { return memory_; }      // null: it is a file
-  void read(int64_t at, void* to, size_t bytes) const {
-    if (!bytes) return;
-    if (memory_) std::memcpy(to, memory_ + at, bytes);
-    else file_->read_all(at, to, int64_t(bytes));
-  }
-
- private:
-  StoredFile* file_ = nullptr;
-  const uint8_t* memory_ = nullptr;
-};
 
 // An array in row-major order that begins at a place of a file, and a region inside it.
 class Box {
@@ -61,7 +44,7 @@ class Box {
         const int64_t n = std::min(most, count - i);
         span_.resize(size_t(n * stride));
         bytes.read(at + i * stride, span_.data(), span_.size());
-        const Bytes read(span_.data());
+        const Bytes read(span_.data(), n * stride);
         for (int64_t k = 0; k < n; k++) walk(read, k * stride, axis + 1);
       }
       return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/operator.h"
+#include "decode/limit.h"
 
 namespace ps {
 namespace {
@@ -128,13 +129,17 @@ class Drawing {
 class CocoMasks : public Operator {
  public:
   static constexpr Count kInputs{6, 6};
-  explicit CocoMasks(const Spec&) {}
+  explicit CocoMasks(const Spec&) : most_(max_decoded_pixels()) {}
 
   std::unique_ptr<State> make_state() const override { return std::make_unique<Scratch>(); }
 
   void setup(const Context& c) const override {
+    const int64_t height = element_i64(c.in(1), 0), width = element_i64(c.in(1), 1);
+    if (height < 1 || width < 1 || height > most_ / width)
+      fail(ErrorKind::read, "the annotations tell of a picture of " + std::to_string(height) + " x " +
+           std::to_string(width) + " pixels: " + std::to_string(most_) + " are allowed");
     c.out(0).dtype = DType::i32;
-    c.out(0).shape = {element_i64(c.in(1), 0), element_i64(c.in(1), 1), 1};
+    c.out(0).shape = {height, width, 1};
     c.out(0).layout = "HWC";
   }
 
@@ -187,6 +192,8 @@ class CocoMasks : public Operator {
       if (!(std::fabs(coordinates[i]) <= kFarthest))
         fail(ErrorKind::read, "a polygon has a vertex at " + std::to_string(coordinates[i]) + ", far from any picture");
   }
+
+  int64_t most_;                         // pixels
 };
 
 PS_OPERATOR("coco_masks", CocoMasks)

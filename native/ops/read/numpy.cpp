@@ -56,7 +56,7 @@ class ReadNumpy : public Operator {
 
   void run(const Context& c) const override {
     const Params& p = c.param<Params>();
-    if (p.whole) return elements(c, p, Bytes(p.whole));
+    if (p.whole) return elements(c, p, Bytes(p.whole, kSmall));
     std::unique_ptr<Open> one = opened(p.sample);
     elements(c, p, Bytes(*one->file));
   }
