@@ -178,18 +178,18 @@ class Tiles {
     const bool quantized = floats && (scale_.kind || h_.has("ZSCALE"));
     if (data.bytes == 0 && plain.bytes) return raw(plain, element, count);
     if (data.bytes == 0) return unzip(gzipped, element, count, false);
-    if (how_ == "NOCOMPRESS") return raw(data, element, count);
-    if (how_ == "GZIP_1" || how_ == "GZIP_2") {
-      if (!quantized) return unzip(data, element, count, how_ == "GZIP_2");
-      integers_.resize(size_t(count));
-      std::vector<uint8_t> bytes(size_t(count) * sizeof(int32_t));
-      std::swap(bytes, pixels_);
-      unzip(data, sizeof(int32_t), count, how_ == "GZIP_2");
-      std::memcpy(integers_.data(), pixels_.data(), pixels_.size());
-      std::swap(bytes, pixels_);
-    } else {
-      integers_.resize(size_t(count));
+    integers_.resize(size_t(count));
+    if (how_.starts_with("RICE")) {
       decode_rice(data.data, data.bytes, int(pixel_bytes_), block_, integers_.data(), count);
+    } else {
+      const bool plainly = how_ == "NOCOMPRESS";
+      if (quantized) pixels_.resize(integers_.size() * sizeof(int32_t));
+      const size_t stored = quantized ? sizeof(int32_t) : element;
+      if (plainly) raw(data, stored, count);
+      else unzip(data, stored, count, how_ == "GZIP_2");
+      if (!quantized) return;
+      std::memcpy(integers_.data(), pixels_.data(), pixels_.size());
+      pixels_.resize(size_t(count) * element);
     }
     if (floats) return floats_of(row, count);
     visit(image_.stored, [&](auto tag) {
