@@ -99,12 +99,13 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def make(schema: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
-    """The outputs of the node that a call makes, whose inputs and arguments are where it needs them."""
-    made = _node(schema, tuple(inputs), dict(arguments))
+    """The outputs of one node, whose inputs and arguments are where it needs them: no more is made than that."""
+    made = _node(schema, tuple(inputs), dict(arguments), alone=True)
     return made if isinstance(made, list) else [made]
 
 
-def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any], alone: bool = False) -> Any:
+    """What a call returns; ``alone``: the list of the node's own outputs."""
     common = {k: v for k, v in arguments.items() if is_common(schema, k)}
     arguments = {k: v for k, v in arguments.items() if k not in common}
     name = common.get("name")
@@ -123,6 +124,8 @@ def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
         return data.gpu() if device == "gpu" else data
     there = "cpu" if operator.copied_to_gpu else device
     made = OpNode(operator, nodes, there, name, bool(common.get("preserve")) or operator.preserved)
+    if alone:
+        return list(made.outputs)
     outputs = operator.behind(list(made.outputs), _behind)
     if device != there:
         outputs = [output.gpu() for output in outputs]

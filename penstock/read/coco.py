@@ -40,8 +40,10 @@ class Coco(IndexReader):
 
     With `orjson`, annotations are read some times faster than with Python's own parser (``pip install penstock[json]``).
 
-    Unlike in DALI all masks of one label are drawn, where DALI loses run lengths beside others; annotations without a
-    box or a category are refused, where DALI takes the last one's; and two pictures may not have the same id.
+    Unlike in DALI all masks of one label are drawn, where DALI loses run lengths beside others; objects without a mask
+    take none from others; and the last column is as all others, where DALI may show the lower of two labels.
+    Annotations without a box or a category are refused, where DALI takes the last one's, and so are two pictures of one
+    id.
 
     Example:
         >>> import json
