@@ -3,24 +3,25 @@
     ./dev bench datasets            all of them on 2 threads
     ./dev bench datasets numpy      those whose names have one of these in them
 
-Files are small ones in the system's cache, so what is timed is opening, reading and parsing them. Batches of 32 samples;
-the median of some rounds, in which the two take turns. decoders.inflate is timed beside `lz4.block.decompress` in a loop
-of Python's, since DALI has it on GPUs only.
+Files are small ones in the system's cache, so what is timed is opening, reading and parsing them. Batches of 32
+samples; the median of some rounds, in which the two take turns. decoders.inflate is timed beside
+`lz4.block.decompress` in a loop of Python's, on one thread and without a pipeline, since DALI has it on GPUs only.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import statistics
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from bench.report import has_dali, table, write
 THREADS, BATCH, FILES = 2, 32, 512
 SIZES = {"1 KB": 1 << 10, "10 KB": 10 << 10, "100 KB": 100 << 10}
 Define = Callable[[Any], Any]  # given a module like `fn`, its outputs
+Cases: TypeAlias = Iterator[tuple[str, str, Define]]  # operator, title, call
 
 
 def _pipeline(library: str, define: Define, threads: int) -> Callable[[], object]:
@@ -54,77 +56,101 @@ def _rate(run: Callable[[], object], seconds: float) -> float:
     return count / elapsed
 
 
-def _files(folder: Path, size: int, suffix: str, make: Callable[[int], bytes]) -> list[str]:
-    (folder / str(size)).mkdir(parents=True, exist_ok=True)
-    names = [str(folder / str(size) / f"{i:04}{suffix}") for i in range(FILES)]
-    for i, name in enumerate(names):
-        Path(name).write_bytes(make(i))
+def _reader(name: str, **arguments: Any) -> Define:
+    """A call of this operator."""
+
+    def define(fn: Any) -> Any:
+        for part in name.split("."):
+            fn = getattr(fn, part)
+        return fn(**arguments)
+
+    return define
+
+
+def _fed(name: str, data: list[Any], **arguments: Any) -> Define:
+    """A call of this operator, with these samples as its input."""
+
+    def define(fn: Any) -> Any:
+        given = fn.external_source(lambda: data, batch=True)
+        for part in name.split("."):
+            fn = getattr(fn, part)
+        return fn(given, **arguments)
+
+    return define
+
+
+def _files(folder: Path, suffix: str, contents: Iterable[bytes]) -> list[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for i, data in enumerate(contents):
+        names.append(str(folder / f"{i:04}{suffix}"))
+        Path(names[-1]).write_bytes(data)
     return names
 
 
 def _npy(array: Any) -> bytes:
-    import io
-
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
 
 
-def _numpy(folder: Path) -> Iterator[tuple[str, str, Define]]:
-    random = np.random.default_rng(0)
+def _array(size: int) -> Any:
+    return np.random.default_rng(0).random((size // 256, 64)).astype(np.float32)
+
+
+def _numpy(folder: Path) -> Cases:
+    name = "readers.numpy"
     for title, size in SIZES.items():
-        rows = size // 256
-        for order, kind in (("C", ""), ("F", ", Fortran order")):
-            where = folder / order
-            names = _files(where, size, ".npy", lambda i, r=rows, o=order: _npy(  # type: ignore[misc]
-                np.asarray(random.random((r, 64)).astype(np.float32), order=o)))  # fmt: skip
-            yield "readers.numpy", title + kind, lambda fn, n=names: fn.readers.numpy(files=n, random_shuffle=True)
+        array = _array(size)
+        files = _files(folder / title, ".npy", [_npy(array)] * FILES)
+        turned = _files(folder / f"{title} F", ".npy", [_npy(np.asfortranarray(array))] * FILES)
+        yield name, title, _reader(name, files=files, random_shuffle=True)
+        yield name, f"{title}, Fortran order", _reader(name, files=turned, random_shuffle=True)
         if size > 10 << 10:
-            yield "readers.numpy", f"{title}, a region", lambda fn, n=names: fn.readers.numpy(
-                files=n, roi_start=[100, 16], roi_shape=[64, 32]
-            )
+            yield name, f"{title}, a region", _reader(name, files=files, roi_start=[100, 16], roi_shape=[64, 32])
 
 
-def _coco(folder: Path) -> Iterator[tuple[str, str, Define]]:
-    random = np.random.default_rng(0)
+def _annotations(names: list[str]) -> dict[str, Any]:
+    """Eight objects, each a polygon of 24 vertices, in each picture of 640x480."""
+    random, objects = np.random.default_rng(0), []
+    angle = np.linspace(0, 6.28, 25)[:24]
+    for i in range(8 * len(names)):
+        middle = random.uniform(100, 400, 2)
+        polygon = np.round(middle + 60 * np.stack([np.cos(angle), np.sin(angle)], 1), 2).ravel().tolist()
+        box = [*np.round(middle - 60, 2), 120, 120]
+        objects.append({"id": i, "image_id": i % len(names), "category_id": i % 20, "iscrowd": 0, "bbox": box,
+                        "segmentation": [polygon]})  # fmt: skip
+    pictures = [{"id": i, "file_name": name, "width": 640, "height": 480} for i, name in enumerate(names)]
+    return {"images": pictures, "annotations": objects, "categories": [{"id": i} for i in range(20)]}
+
+
+def _coco(folder: Path) -> Cases:
+    name = "readers.coco"
     for title, size in SIZES.items():
-        names = _files(folder, size, ".jpg", lambda i, n=size: bytes(n))  # type: ignore[misc]
-        objects = []
-        for i in range(8 * FILES):
-            middle, angle = random.uniform(100, 400, 2), np.linspace(0, 6.28, 25)[:24]
-            polygon = np.round(middle + 60 * np.stack([np.cos(angle), np.sin(angle)], 1), 2)
-            objects.append({"id": i, "image_id": i % FILES, "category_id": i % 20, "iscrowd": 0,
-                            "bbox": [*np.round(middle - 60, 2), 120, 120],
-                            "segmentation": [polygon.ravel().tolist()]})  # fmt: skip
-        pictures = [{"id": i, "file_name": name, "width": 640, "height": 480} for i, name in enumerate(names)]
+        files = _files(folder / title, ".jpg", [bytes(size)] * FILES)
         annotations = folder / f"{size}.json"
-        categories = [{"id": i} for i in range(20)]
-        annotations.write_text(json.dumps({"images": pictures, "annotations": objects, "categories": categories}))
+        annotations.write_text(json.dumps(_annotations(files)))
         given = dict(annotations_file=str(annotations), file_root="/", ratio=True, ltrb=True)
-        yield "readers.coco", title, lambda fn, g=given: fn.readers.coco(**g)
+        yield name, title, _reader(name, **given)
         if size == 10 << 10:
-            yield "readers.coco", f"{title}, polygons", lambda fn, g=given: fn.readers.coco(polygon_masks=True, **g)
-            yield "readers.coco", f"{title}, masks of 640x480", lambda fn, g=given: fn.readers.coco(
-                pixelwise_masks=True, **g
-            )
+            yield name, f"{title}, polygons", _reader(name, polygon_masks=True, **given)
+            yield name, f"{title}, masks of 640x480", _reader(name, pixelwise_masks=True, **given)
 
 
-def _read(folder: Path) -> Iterator[tuple[str, str, Define]]:
+def _read(folder: Path) -> Cases:
     for title, size in SIZES.items():
-        names = _files(folder, size, ".bin", lambda i, n=size: bytes(n))  # type: ignore[misc]
-        given = [np.frombuffer(name.encode(), np.uint8) for name in names[:BATCH]]
-        yield "io.file.read", title, lambda fn, g=given: fn.io.file.read(fn.external_source(lambda: g, batch=True))
+        files = _files(folder / title, ".bin", [bytes(size)] * BATCH)
+        names = [np.frombuffer(file.encode(), np.uint8) for file in files]
+        yield "io.file.read", title, _fed("io.file.read", names)
 
 
-def _decode(_: Path) -> Iterator[tuple[str, str, Define]]:
-    random = np.random.default_rng(0)
+def _decode(_: Path) -> Cases:
     for title, size in SIZES.items():
-        array = random.random((size // 256, 64)).astype(np.float32)
-        given = [np.frombuffer(_npy(array), np.uint8)] * BATCH
-        yield "decoders.numpy", title, lambda fn, g=given: fn.decoders.numpy(fn.external_source(lambda: g, batch=True))
+        data = [np.frombuffer(_npy(_array(size)), np.uint8)] * BATCH
+        yield "decoders.numpy", title, _fed("decoders.numpy", data)
 
 
-def _sequence(folder: Path) -> Iterator[tuple[str, str, Define]]:
+def _sequence(folder: Path) -> Cases:
     from PIL import Image
 
     base = np.add.outer(np.arange(180), np.arange(320))[..., None] // [2, 3, 4] % 256
@@ -132,43 +158,29 @@ def _sequence(folder: Path) -> Iterator[tuple[str, str, Define]]:
         (folder / str(video)).mkdir(parents=True)
         for i in range(40):
             Image.fromarray((base + i).astype(np.uint8)).save(folder / str(video) / f"{i:03}.png")
-    yield "readers.sequence", "3 frames of 320x180, PNG", lambda fn: fn.readers.sequence(
-        file_root=str(folder), sequence_length=3
-    )
+    define = _reader("readers.sequence", file_root=str(folder), sequence_length=3)
+    yield "readers.sequence", "3 frames of 320x180, PNG", define
 
 
-def _inflate(_: Path) -> Iterator[tuple[str, str, Define]]:
+def _blocks(size: int) -> list[Any]:
     import lz4.block
 
-    for title, size in SIZES.items():
-        data = (np.arange(size) // 7 % 50 * (np.arange(size) % 11 > 3)).astype(np.uint8).tobytes()
-        block = np.frombuffer(lz4.block.compress(data, store_size=False), np.uint8)
-        given = [block] * BATCH
-
-        def define(fn: Any, g: Any = given, n: int = size) -> Any:
-            return fn.decoders.inflate(fn.external_source(lambda: g, batch=True), shape=[n])
-
-        yield "decoders.inflate", title, define
+    data = (np.arange(size) // 7 % 50 * (np.arange(size) % 11 > 3)).astype(np.uint8).tobytes()
+    return [np.frombuffer(lz4.block.compress(data, store_size=False), np.uint8)] * BATCH
 
 
-def _python_inflate(define: Define) -> Callable[[], object]:
+def _inflate(_: Path) -> Cases:
+    for title, size in {"100 KB": 100 << 10, "1 MB": 1 << 20}.items():
+        yield "decoders.inflate", title, _fed("decoders.inflate", _blocks(size), shape=[size])
+
+
+def _python_inflate(title: str) -> Callable[[], object]:
+    """The same without a pipeline."""
     import lz4.block
 
-    found: dict[str, Any] = {}
-
-    class Asked:  # what the pipeline would be given
-        class decoders:  # noqa: N801
-            @staticmethod
-            def inflate(data: Any, shape: list[int]) -> None:
-                found.update(data=[bytes(d) for d in data], size=shape[0])
-
-        @staticmethod
-        def external_source(source: Callable[[], Any], batch: bool) -> Any:
-            return source()
-
-    define(Asked)
-    data, size = found["data"], found["size"]
-    return lambda: [lz4.block.decompress(d, uncompressed_size=size) for d in data]
+    size = {"100 KB": 100 << 10, "1 MB": 1 << 20}[title]
+    data = [bytes(block) for block in _blocks(size)]
+    return lambda: [lz4.block.decompress(block, uncompressed_size=size) for block in data]
 
 
 WORKS = {"numpy": _numpy, "coco": _coco, "io.file.read": _read, "decoders.numpy": _decode, "sequence": _sequence,
@@ -183,7 +195,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
         with tempfile.TemporaryDirectory() as folder:
             for operator, title, define in work(Path(folder)):
                 ours = _pipeline("penstock", define, threads)
-                theirs = _python_inflate(define) if name == "inflate" else _pipeline("nvidia.dali", define, threads)
+                theirs = _python_inflate(title) if name == "inflate" else _pipeline("nvidia.dali", define, threads)
                 rates: tuple[list[float], list[float]] = ([], [])
                 for _ in range(rounds):
                     for run, found in zip((ours, theirs), rates, strict=True):

@@ -8,7 +8,8 @@
 namespace ps {
 namespace {
 
-constexpr CodecLibrary kLibrary{"libz", "gzip-compressed FITS", "the package zlib1g of Debian and Ubuntu", {"libz.so.1"}};
+constexpr CodecLibrary kLibrary{"libz", "gzip-compressed FITS", "the package zlib1g of Debian and Ubuntu",
+                                {"libz.so.1"}};
 constexpr int kFinish = 4, kOk = 0, kStreamEnd = 1, kBufferError = -5;
 constexpr int kEitherHeader = 15 + 32;
 

@@ -1,6 +1,6 @@
-// A block is a row of sequences: a token, bytes that are copied as they are (literals), and a match, which is bytes that
-// the output has further before. The token has the lengths of both, four bits each; 15 says that bytes follow which are
-// added, up to the first that is not 255. The last sequence has no match.
+// A block is a row of sequences: a token, bytes that are copied as they are (literals), and a match, which is bytes
+// that the output has further before. The token has the lengths of both, four bits each; 15 says that bytes follow
+// which are added, up to the first that is not 255. The last sequence has no match.
 #include "decode/lz4.h"
 
 #include <algorithm>

@@ -125,7 +125,8 @@ std::string FitsHeader::text(std::string_view keyword) const {
 
 FitsUnit find_fits_unit(const Bytes& file, int64_t number) {
   char magic[9];
-  if (file.size() < kBlock) fail(ErrorKind::read, "it is no FITS file: it has " + std::to_string(file.size()) + " bytes");
+  if (file.size() < kBlock)
+    fail(ErrorKind::read, "it is no FITS file: it has " + std::to_string(file.size()) + " bytes");
   file.read(0, magic, sizeof magic);
   if (std::string_view(magic, sizeof magic) != "SIMPLE  =") fail(ErrorKind::read, "it is no FITS file");
   int64_t at = 0;

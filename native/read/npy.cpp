@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "core/byte_order.h"
-#include "core/convert.h"
 
 namespace ps {
 namespace {

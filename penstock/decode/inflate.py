@@ -12,9 +12,9 @@ from penstock.types.convert import NUMBERS
 class Inflate(OnErrorArgs):
     """Inflates tensors that were compressed as LZ4 blocks.
 
-    Input: compressed bytes, uint8 of shape ``(size,)``: one block, or with ``chunk_offsets`` or ``chunk_sizes`` several,
-    which have the same shape when they are inflated. Output: a tensor of ``shape`` and ``dtype``; of several chunks they
-    make one more axis before the others.
+    Input: compressed bytes, uint8 of shape ``(size,)``: one block, or with ``chunk_offsets`` or ``chunk_sizes``
+    several, which have the same shape when they are inflated. Output: a tensor of ``shape`` and ``dtype``; several
+    chunks make one more axis before the others.
 
     Errors: ArgumentError for other algorithms; OperatorError for chunks that are not in the input, and for layouts that
     do not fit the shape; DecodeError for blocks that are broken or have another number of bytes than the shape. On a

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from penstock.op import arg, op
 from penstock.read.base import IndexReader
 from penstock.read.coco_annotations import Annotations, Wanted, load
@@ -38,7 +40,7 @@ class Coco(IndexReader):
     Errors: ArgumentError for arguments that do not go together or select nothing; ReadError for annotations and files
     that cannot be read, naming the file and the picture or annotation that is wrong.
 
-    With `orjson`, annotations are read some times faster than with Python's own parser (``pip install penstock[json]``).
+    With `orjson` (``pip install penstock[json]``), annotations are parsed faster than by Python's own `json`.
 
     Unlike in DALI all masks of one label are drawn, where DALI loses run lengths beside others; objects without a mask
     take none from others; and the last column is as all others, where DALI may show the lower of two labels.
@@ -159,7 +161,7 @@ class Coco(IndexReader):
 
     def num_outputs(self) -> int:
         """Of pixelwise masks what they are made of: sizes, polygons, vertices, run lengths, counts."""
-        return 3 + 2 * self._polygons + self.image_ids + 5 * self.pixelwise_masks
+        return 3 + 2 * self._polygons + int(self.image_ids) + 5 * int(self.pixelwise_masks)
 
     def behind(self, outputs: list[Any], make: Callable[..., list[Any]]) -> list[Any]:
         if not self.pixelwise_masks:
@@ -196,8 +198,8 @@ class Coco(IndexReader):
         polygons = Column(found.polygons, found.polygon_starts)
         vertices = Column(found.vertices, found.vertex_starts)
         if self._polygons:
-            scale = [1, 2, 2] if self.masks else [1, 1, 1]
-            columns += [Column(polygons.values * found.polygons.dtype.type(scale), polygons.starts), vertices]
+            scale = np.array([1, 2, 2] if self.masks else [1, 1, 1], np.int32)
+            columns += [Column(polygons.values * scale, polygons.starts), vertices]
         if self.image_ids:
             columns.append(Column(found.ids.reshape(-1, 1)))
         if self.pixelwise_masks:

@@ -44,7 +44,7 @@ class Annotations:
         names, ids: of the pictures; ids are int32.
         sizes: height and width, int32 of shape ``(pictures, 2)``.
         boxes, labels: float32 of shape ``(objects, 4)``, and int32; ``starts`` are theirs.
-        polygons: the object's number in the picture, the first vertex, and the first one behind, counted in the picture.
+        polygons: the object's number, the first vertex, and the first one behind, all counted in the picture.
         vertices: float32 of shape ``(vertices, 2)``.
         runs: of masks that are run lengths: `Runs.rows`.
         counts: the run lengths, int64.
@@ -156,7 +156,7 @@ class _File:
         return self._selected(self._shown(found, wanted), wanted)
 
     def _kept(self, wanted: Wanted, ids: Integers) -> tuple[list[Any], Integers, Starts, Floats]:
-        """The objects that count, image by image, and their categories; where those of each image begin; their boxes."""
+        """The objects that count, image by image; their categories; where those of each image begin; their boxes."""
         objects = self._objects
         of = self._integers(objects, "annotations", "image_id")
         categories = self._integers(objects, "annotations", "category_id")

@@ -92,7 +92,9 @@ def test_mutated_files() -> None:
         data = bytearray(npy(np.asfortranarray(array) if i % 2 else array))
         for _ in range(int(rng.integers(1, 4))):
             data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
-        files.append(np.frombuffer(bytes(data[: int(rng.integers(len(data))) if rng.random() < 0.3 else None]), np.uint8))
+        files.append(
+            np.frombuffer(bytes(data[: int(rng.integers(len(data))) if rng.random() < 0.3 else None]), np.uint8)
+        )
     source = iter(files)
     pipe = made(lambda: fn.decoders.numpy(fn.external_source(lambda: [next(source)])), batch_size=1)
     good = 0

@@ -72,7 +72,7 @@ def mask_of(one: dict[str, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(pycoco.decode(pycoco.merge(pycoco.frPyObjects(rounded, HEIGHT, WIDTH))))
 
 
-def expected(  # noqa: C901 - a reference: one thing after the other
+def expected(
     *, names: list[str] | None = None, ltrb: bool = False, ratio: bool = False, threshold: float = 0.1,
     skip_empty: bool = False, crowds: bool = True, own_labels: bool = False, polygons: int = 0, pixels: bool = False,
     ids: bool = False,
@@ -97,7 +97,9 @@ def expected(  # noqa: C901 - a reference: one thing after the other
             box = f(one["bbox"])
             boxes.append(np.concatenate([box[:2], box[2:] + box[:2] * f(ltrb)]) / np.tile(scale, 2))
             known = one["category_id"] in CATEGORIES
-            labels.append(one["category_id"] if own_labels else 1 + CATEGORIES.index(one["category_id"]) if known else 0)
+            labels.append(
+                one["category_id"] if own_labels else 1 + CATEGORIES.index(one["category_id"]) if known else 0
+            )
             for polygon in one["segmentation"] if isinstance(one["segmentation"], list) else []:
                 rows.append([number, len(vertices), len(vertices) + len(polygon) // 2])
                 vertices = np.concatenate([vertices, f(polygon).reshape(-1, 2) / scale])
@@ -187,9 +189,7 @@ def samples(folder: Path, document: Any, count: int = 1, **arguments: Any) -> li
     (folder / "0.jpg").write_bytes(b"zero")
     file = folder / "instances.json"
     file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-    pipe = made(
-        lambda: tuple(fn.readers.coco(file_root=folder, annotations_file=file, **arguments)), batch_size=1
-    )
+    pipe = made(lambda: tuple(fn.readers.coco(file_root=folder, annotations_file=file, **arguments)), batch_size=1)
     return read(pipe, count)
 
 

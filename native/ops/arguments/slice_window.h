@@ -27,8 +27,8 @@ class SliceWindow {
                                 "inputs, anchor and shape");
   }
 
-  // Of arguments whose names have a prefix, "roi_start" and "rel_roi_start"; where none is given, all is meant, and so it
-  // is where no axes are named.
+  // Of arguments whose names have a prefix, "roi_start" and "rel_roi_start". Where none is given, all is meant, and
+  // where no axes are named, all of them.
   SliceWindow(const Spec& s, const std::string& prefix)
       : prefix_(prefix), axes_(s, prefix + "axes"), start_(s.arg<int64_t>(prefix + "start")),
         end_(s.arg<int64_t>(prefix + "end")), shape_(s.arg<int64_t>(prefix + "shape")),

@@ -38,7 +38,8 @@ class Inflate : public Operator, public GpuOperator {
     out.layout = {};
     if (!layout_.empty()) {
       if (int64_t(layout_.size()) != ndim)
-        fail(ErrorKind::layout, "layout='" + layout_ + "' does not fit a shape of " + std::to_string(ndim) + " extents");
+        fail(ErrorKind::layout, "layout='" + layout_ + "' does not fit a shape of " + std::to_string(ndim) +
+             " extents");
       out.layout = is_sequence() ? Layout(sequence_axis_ + layout_) : Layout(layout_);
     }
     check_sound(out);

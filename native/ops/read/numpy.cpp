@@ -96,7 +96,8 @@ class ReadNumpy : public Operator {
     StoredFile& file = *one->file;
     const int64_t bytes = file.bytes();
     int64_t have = bytes <= kSmall ? bytes : kHead;
-    auto* head = static_cast<uint8_t*>((bytes <= kSmall ? c.lasting : c.scratch)->take(size_t(std::max<int64_t>(have, 1))));
+    Arena& memory = bytes <= kSmall ? *c.lasting : *c.scratch;
+    auto* head = static_cast<uint8_t*>(memory.take(size_t(std::max<int64_t>(have, 1))));
     file.read_all(0, head, have);
     const auto needed = int64_t(npy_header_bytes(head, size_t(have), ErrorKind::read));
     if (needed > have && needed <= bytes) {

@@ -40,7 +40,8 @@ class Inflater {
       const int64_t n = length(token & 15) + 4;
       if (back == 0 || back > done_ || n > size_ - done_) break;
       // Bytes that the match itself makes are those before it again.
-      for (int64_t i = thread(); i < n; i += threads()) out_[done_ + i] = out_[done_ - back + (i < back ? i : i % back)];
+      const uint8_t* from = out_ + done_ - back;
+      for (int64_t i = thread(); i < n; i += threads()) out_[done_ + i] = from[i < back ? i : i % back];
       done_ += n;
       sync();
     }

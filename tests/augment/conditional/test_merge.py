@@ -29,9 +29,7 @@ def test_branches_of_different_types(other: Callable[[Any], Any]) -> None:
     x = fn.external_source(lambda: np.int32([1, 2, 3, 4]))
     small = x < 3
     yes, no = fn._conditional.split(x, predicate=small)
-    with pytest.raises(
-        errors.InputError, match=r"merge: the samples differ: .*, sample 0 INT32 with 0 axes"
-    ) as caught:
+    with pytest.raises(errors.InputError, match=r"merge: the samples differ: .*, sample 0 INT32 with 0 axes") as caught:
         made(lambda: fn._conditional.merge(yes, other(no), predicate=small)).run()
     assert caught.value.sample == 2
 
