@@ -205,7 +205,7 @@ class _File:
         if not (wanted.polygons or wanted.pixels):
             return (none, np.zeros((0, 3), np.int32), none, np.zeros((0, 2), np.float32),
                     none, np.zeros((0, RUN_COLUMNS), np.int32), none, np.zeros(0, np.int64))  # fmt: skip
-        masks = [o.get("segmentation") or () for o in objects]
+        masks: list[Any] = [o.get("segmentation") or () for o in objects]
         picture = np.repeat(np.arange(pictures), np.diff(starts))
         number = np.arange(len(objects)) - starts[picture]  # in the picture
         runs = Runs.none(pictures)
@@ -215,7 +215,8 @@ class _File:
                 runs = runs_of([masks[i] for i in at], picture[at], number[at], sizes)
             except ValueError as error:
                 raise self._wrong(str(error)) from error
-        polygons = self._polygons([() if isinstance(mask, dict) else mask for mask in masks], picture, number, pictures)
+        lists = [() if isinstance(mask, dict) else mask for mask in masks]
+        polygons = self._polygons(lists, picture, number, pictures)
         return (*polygons, runs.row_starts, runs.rows, runs.count_starts, runs.counts)
 
     def _polygons(
@@ -242,14 +243,14 @@ class _File:
     @staticmethod
     def _shown(found: Annotations, wanted: Wanted) -> Annotations:
         """With boxes and vertices as they are wanted; all arithmetic is in float32, as DALI's."""
-        boxes, vertices = found.boxes.copy(), found.vertices
+        boxes, vertices = found.boxes.copy(), found.vertices.copy()
         if wanted.ltrb:
             boxes[:, 2:] += boxes[:, :2]
         if wanted.ratio:
             whole = found.sizes[:, ::-1].astype(np.float32)  # width, height
             boxes /= np.tile(np.repeat(whole, np.diff(found.starts), axis=0), 2)
             if not wanted.pixels:
-                vertices = vertices / np.repeat(whole, np.diff(found.vertex_starts), axis=0)
+                vertices /= np.repeat(whole, np.diff(found.vertex_starts), axis=0)
         return replace(found, boxes=boxes, vertices=vertices)
 
     @staticmethod

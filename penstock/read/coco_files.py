@@ -60,7 +60,7 @@ def save_preprocessed(found: Annotations, folder: str, polygons: bool, pixels: b
 
 
 def _head(rows: int) -> bytes:
-    return np.int32(rows).tobytes()
+    return rows.to_bytes(4, "little")
 
 
 def _write(folder: str, name: str, data: bytes) -> None:
@@ -137,10 +137,8 @@ def load_preprocessed(path: str, polygons: bool, pixels: bool) -> Annotations:
             raise folder.wrong("heights", f"expected heights and widths of {many} pictures")
         sizes = np.stack(sides, axis=1)
         runs = _unpacked_runs(folder, many)
-    return Annotations(
-        names, ids, sizes, starts, boxes.reshape(-1, 4), labels, *masks,
-        runs.row_starts, runs.rows, runs.count_starts, runs.counts,
-    )  # fmt: skip
+    masks += (runs.row_starts, runs.rows, runs.count_starts, runs.counts)
+    return Annotations(names, ids, sizes, starts, boxes.reshape(-1, 4), labels, *masks)
 
 
 def _unpacked_runs(folder: _Folder, pictures: int) -> Runs:
