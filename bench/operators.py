@@ -470,7 +470,9 @@ def rows(
     inputs, ratios = Inputs(folder), []
     for name, cases in {**CASES, **(ON_GPU if gpu else {})}.items():
         for kind, what, define in cases:
-            if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs", "wavs", "flacs")):
+            if (only and not any(part in name for part in only)) or (
+                gpu and kind in ("none", "jpegs", "wavs", "flacs")
+            ):
                 continue
             given = inputs.of(kind)
             if gpu and given:

@@ -44,7 +44,7 @@ enum ps_node_flag {
   PS_NODE_BATCHWISE = 16,     /* looks at all samples of its inputs, which are made in earlier segments */
   PS_NODE_TOLERANT = 32,      /* where it finds a sample broken, the others are looked at, too */
   PS_NODE_DEVICE_OUTPUT = 64, /* in Python: its outputs are in the GPU's memory */
-  PS_NODE_MIXES = 128         /* its samples come from several values, which must be of one type */
+  PS_NODE_MIXES = 128         /* its samples may be of several types or numbers of axes; a batch may not */
 };
 enum ps_where { /* the threads that work on a segment */
   PS_WHERE_CPU = 0,

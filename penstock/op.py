@@ -188,6 +188,7 @@ class Op:
     input_count: int = 0  # of this node; known when its outputs are asked for
     splits: ClassVar[bool] = False  # outputs 0 and 1 are of the samples for which `predicate` is true, and false
     merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
+    mixes: ClassVar[bool] = False  # its samples may be of several types or numbers of axes, which a batch may not be
     in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch
     preserved: ClassVar[bool] = False  # runs even if no output needs it
     stage: ClassVar[str] = "augment"  # of the way of data: "read", "decode" or "augment"
@@ -203,6 +204,7 @@ class Op:
     no_copy: Any = False  # of such inputs: the values may lie in memory of the user's
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
+    copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     arguments: ClassVar[dict[str, Argument]] = {}
@@ -236,6 +238,12 @@ class Op:
     def arranged(self, outputs: Sequence[Any]) -> Any:
         """What a call returns, of the nodes of the outputs."""
         return list(outputs) if self.gives_list() else outputs[0]
+
+    def behind(self, outputs: list[Any], make: Callable[..., list[Any]]) -> list[Any]:
+        """What the call returns, given the node's outputs: of a reader whose bytes are not what users want yet, those
+        of the operators that parse them. ``make(name, inputs, **arguments)`` makes the nodes of such a one.
+        """
+        return outputs
 
     @classmethod
     def parts(cls, given: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -99,18 +99,25 @@ def _named(schema: type[Op], values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def make(schema: type[Op], inputs: Sequence[DataNode], arguments: Mapping[str, Any]) -> Sequence[DataNode]:
-    """The outputs of the node that a call makes, whose inputs and arguments are where it needs them."""
-    operator, made = _made(schema, tuple(inputs), dict(arguments))
-    return made if operator.gives_list() else made[:1]
+    """The outputs of one node, whose inputs and arguments are where it needs them: no more is made than that."""
+    return _made(schema, tuple(inputs), dict(arguments))[1]
 
 
 def _node(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     """What a call returns."""
-    operator, made = _made(schema, inputs, arguments)
-    return operator.arranged(made)
+    operator, made, device = _made(schema, inputs, arguments)
+    outputs = operator.behind(made, _behind)
+    if operator.copied_to_gpu and device == "gpu":
+        outputs = [output.gpu() for output in outputs]
+    return operator.arranged(outputs)
 
 
-def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Op, list[DataNode]]:
+def _behind(name: str, inputs: Sequence[DataNode], **arguments: Any) -> list[DataNode]:
+    return list(make(registry.ops[name], inputs, arguments))
+
+
+def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Op, list[DataNode], str]:
+    """The operator, the nodes of its own outputs, and the device that was asked for."""
     common = {k: v for k, v in arguments.items() if is_common(schema, k)}
     arguments = {k: v for k, v in arguments.items() if k not in common}
     name = common.get("name")
@@ -126,9 +133,10 @@ def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     operator.input_count = len(nodes)
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
-        return operator, [data.gpu() if device == "gpu" else data]
-    made = OpNode(operator, nodes, device, name, bool(common.get("preserve")) or operator.preserved)
-    return operator, list(made.outputs)
+        return operator, [data.gpu() if device == "gpu" else data], device
+    there = "cpu" if operator.copied_to_gpu else device
+    made = OpNode(operator, nodes, there, name, bool(common.get("preserve")) or operator.preserved)
+    return operator, list(made.outputs), device
 
 
 def _is_node(value: Any) -> bool:

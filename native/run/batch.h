@@ -129,22 +129,25 @@ struct Batch {
         if (has(scope, i)) list.push_back(i);
     }
   }
-  // That samples which come from several values are of one type, number of axes and layout.
+  // That samples which may differ are of one type, number of axes and layout.
   void check_alike(const Node& node) const {
     if (!node.mixes || !count(node.scope)) return;
-    const Tensor& first = sample(node.outputs[0], 0);
+    for (int v : node.outputs) check_alike(node, v);
+  }
+  void check_alike(const Node& node, int value) const {
+    const Tensor& first = sample(value, 0);
     const std::string which = ", sample " + std::to_string(member(node.scope, 0)) + " ";
     const auto text = [](const Tensor& t) {
       return std::string(name_of(t.dtype)) + " with " + std::to_string(t.shape.ndim) + " axes";
     };
     for (int k = 1; k < count(node.scope); k++) {
-      const Tensor& t = sample(node.outputs[0], k);
+      const Tensor& t = sample(value, k);
       if (t.dtype != first.dtype || t.shape.ndim != first.shape.ndim)
-        throw Error(ErrorKind::type, "the branches differ: this sample is " + text(t) + which + text(first),
+        throw Error(ErrorKind::type, "the samples differ: this sample is " + text(t) + which + text(first),
                     member(node.scope, k));
       if (t.layout != first.layout)
         throw Error(ErrorKind::layout,
-                    std::string("the branches differ: this sample has the layout '") + t.layout.axes + "'" + which +
+                    std::string("the samples differ: this sample has the layout '") + t.layout.axes + "'" + which +
                         "'" + first.layout.axes + "'",
                     member(node.scope, k));
     }

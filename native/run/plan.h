@@ -28,7 +28,7 @@ struct Node {
   bool early = false;                  // computed while shapes are being found, since other shapes depend on it
   bool alias = false;                  // the output is the input's memory under another shape
   bool batchwise = false;              // looks at all samples of its inputs: those are made in earlier segments
-  bool mixes = false;                  // its samples come from several values, which must be of one type
+  bool mixes = false;                  // its samples may be of several types, which one batch may not
   bool tolerant = false;               // where it finds a sample broken, the others of the batch are looked at, too
   bool io = false;                     // waits for files: runs on the threads that may wait
   bool host_output = false;            // of a GPU segment: its outputs are in the host's memory

@@ -111,8 +111,8 @@ def list_files(
         return _from_list(os.fspath(file_list), file_root)
     if file_root is None:
         raise ArgumentError("file_root is missing: give file_root, file_list or files")
-    file_match = _matcher(_strings("file_filters", file_filters or default_filters()), case_sensitive_filter)
-    dir_match = _matcher(_strings("dir_filters", dir_filters or "*"), case_sensitive_filter)
+    file_match = matcher(_strings("file_filters", file_filters or default_filters()), case_sensitive_filter)
+    dir_match = matcher(_strings("dir_filters", dir_filters or "*"), case_sensitive_filter)
     return _from_folders(os.fspath(file_root), file_match, dir_match)
 
 
@@ -124,7 +124,7 @@ def _from_folders(root: str, file_match: Callable[[bytes], bool], dir_match: Cal
         with os.scandir(base) as entries:
             # The label is the rank among the folders, so folders without a matching file count too.
             folders = sorted(e.name for e in entries if dir_match(e.name) and e.is_dir())
-        found = [_files_in(os.path.join(base, folder), file_match) for folder in folders]
+        found = [files_in(os.path.join(base, folder), file_match) for folder in folders]
     except OSError as error:
         raise ReadError(f"file_root={root!r}: cannot list {_shown(error.filename)}: {error.strerror}") from error
     labels = np.repeat(np.arange(len(folders), dtype=np.int32), [len(names) for names in found])
@@ -137,7 +137,8 @@ def _from_folders(root: str, file_match: Callable[[bytes], bool], dir_match: Cal
     return FileList(root, _decode(names), labels)
 
 
-def _files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
+def files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
+    """The names of its files that match, sorted."""
     with os.scandir(folder) as entries:
         # The kernel tells what an entry is along with its name: no call per file. A link is taken for a file.
         names = [e.name for e in entries if match(e.name) and (e.is_file(follow_symlinks=False) or e.is_symlink())]
@@ -190,7 +191,7 @@ def _given(names: list[str], labels: Any, root: str) -> FileList:
     return FileList(root, names, np.array(numbers, dtype=np.int32))
 
 
-def _matcher(filters: Iterable[str], case_sensitive: bool) -> Callable[[bytes], bool]:
+def matcher(filters: Iterable[str], case_sensitive: bool) -> Callable[[bytes], bool]:
     """A function that tells whether a name matches one of the patterns.
 
     Nearly all patterns in use are "*" and a fixed end, which needs no search; a million names take a moment then.

@@ -150,7 +150,7 @@ class Program:
         flags = NodeFlag.EARLY * early | NodeFlag.ALIAS * op.alias | NodeFlag.IO * op.io
         flags |= NodeFlag.HOST_OUTPUT * op.host_output | NodeFlag.BATCHWISE * op.batchwise
         flags |= NodeFlag.TOLERANT * (op.on_error != "raise")
-        flags |= NodeFlag.MIXES * op.merges
+        flags |= NodeFlag.MIXES * (op.merges or op.mixes)
         flags |= NodeFlag.DEVICE_OUTPUT * (op.in_python and node.device == "gpu")
         if op.in_python:
             borrowed = [self._origin(data).source.op.no_copy for data in node.inputs]

@@ -15,6 +15,8 @@ class AxesArgument {
  public:
   explicit AxesArgument(const Spec& s)
       : numbers_(s.arg<int64_t>("axes")), named_(s.find("axis_names")), names_(s.string("axis_names")) {}
+  // By number alone, and called otherwise.
+  AxesArgument(const Spec& s, const std::string& numbers) : numbers_(s.arg<int64_t>(numbers)), named_(false) {}
   bool given() const { return named_ || numbers_.given(); }
 
   // Writes the axes in their order, counted from 0, and returns how many there are. Fails where one is not there, or is

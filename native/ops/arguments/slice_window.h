@@ -27,11 +27,20 @@ class SliceWindow {
                                 "inputs, anchor and shape");
   }
 
+  // Of arguments whose names have a prefix, "roi_start" and "rel_roi_start". Where none is given, all is meant, and
+  // where no axes are named, all of them.
+  SliceWindow(const Spec& s, const std::string& prefix)
+      : prefix_(prefix), axes_(s, prefix + "axes"), start_(s.arg<int64_t>(prefix + "start")),
+        end_(s.arg<int64_t>(prefix + "end")), shape_(s.arg<int64_t>(prefix + "shape")),
+        rel_start_(s.arg<float>("rel_" + prefix + "start")), rel_end_(s.arg<float>("rel_" + prefix + "end")),
+        rel_shape_(s.arg<float>("rel_" + prefix + "shape")) {}
+
   // Not clipped: what lies outside is up to the caller.
   Region region(const Context& c, const Shape& input, const Layout& layout) const {
     Region r = Region::whole(input);
     int axes[kMaxDims];
-    const int n = axes_.find_or_all(c, input, layout.empty() ? guessed_layout(input.ndim, true) : layout, axes);
+    const bool guess = layout.empty() && prefix_.empty();
+    const int n = axes_.find_or_all(c, input, guess ? guessed_layout(input.ndim, true) : layout, axes);
     for (int i = 0; i < n; i++) {
       const int64_t extent = input[axes[i]];
       const Range range = positional_ ? from_inputs(c, i, n, extent) : from_arguments(c, i, n, extent);
@@ -62,6 +71,11 @@ class SliceWindow {
     return std::abs(v) < 0x1p53 && v == std::floor(v) ? std::to_string(int64_t(v)) : std::to_string(v);
   }
 
+  template <class T>
+  T value(const Context& c, const Arg<T>& a, const char* kind, const char* name, int i, int n) const {
+    return prefix_.empty() && !*kind ? axis_value(c, a, name, i, n)
+                                     : axis_value(c, a, (kind + prefix_ + name).c_str(), i, n);
+  }
   // None at all means that this sample does not give the argument.
   template <class T> static bool has(const Context& c, const Arg<T>& a) { return a.given() && a.size(c) > 0; }
   [[noreturn]] static void wrong_count(const char* name, int64_t have, int n) {
@@ -73,14 +87,14 @@ class SliceWindow {
   Range from_arguments(const Context& c, int i, int n, int64_t extent) const {
     Range r{0, double(extent)};
     const bool relative = !has(c, start_) && has(c, rel_start_);
-    if (has(c, start_)) r.start = double(axis_value(c, start_, "start", i, n));
-    else if (relative) r.start = axis_value(c, rel_start_, "rel_start", i, n) * float(extent);
-    if (has(c, end_)) r.end = double(axis_value(c, end_, "end", i, n));
-    else if (has(c, rel_end_)) r.end = axis_value(c, rel_end_, "rel_end", i, n) * float(extent);
-    else if (has(c, shape_)) r.end = r.start + double(axis_value(c, shape_, "shape", i, n));
+    if (has(c, start_)) r.start = double(value(c, start_, "", "start", i, n));
+    else if (relative) r.start = value(c, rel_start_, "rel_", "start", i, n) * float(extent);
+    if (has(c, end_)) r.end = double(value(c, end_, "", "end", i, n));
+    else if (has(c, rel_end_)) r.end = value(c, rel_end_, "rel_", "end", i, n) * float(extent);
+    else if (has(c, shape_)) r.end = r.start + double(value(c, shape_, "", "shape", i, n));
     else if (has(c, rel_shape_)) {
-      const float shape = axis_value(c, rel_shape_, "rel_shape", i, n);
-      r.end = relative ? (double(axis_value(c, rel_start_, "rel_start", i, n)) + shape) * double(extent)
+      const float shape = value(c, rel_shape_, "rel_", "shape", i, n);
+      r.end = relative ? (double(value(c, rel_start_, "rel_", "start", i, n)) + shape) * double(extent)
                        : r.start + shape * float(extent);
     }
     return r;
@@ -99,7 +113,8 @@ class SliceWindow {
     return {at, at + (by_shape ? size * scale : size)};
   }
 
-  bool positional_, normalized_anchor_, normalized_shape_;
+  std::string prefix_;
+  bool positional_ = false, normalized_anchor_ = true, normalized_shape_ = true;
   AxesArgument axes_;
   Arg<int64_t> start_, end_, shape_;
   Arg<float> rel_start_, rel_end_, rel_shape_;

@@ -8,58 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "core/bytes_setting.h"
 #include "core/operator.h"
-#include "ops/read/names.h"
+#include "ops/read/limit.h"
+#include "ops/read/tables.h"
 #include "read/containers.h"
 #include "read/storage.h"
 
 namespace ps {
 namespace {
 
-constexpr const char* kVariable = "PENSTOCK_MAX_FILE_BYTES";
-constexpr size_t kMost = size_t(2) << 30;          // the largest picture that decoders take, uncompressed, has room
 constexpr size_t kOpen = 8;                        // files that a thread has open at a time
 constexpr size_t kIdle = 64;                       // files that all of them keep open for samples to come
-
-// Where in another table the rows of each sample begin; the last is where they end.
-void check_starts(const Table& starts, int64_t items, int64_t rows) {
-  const int64_t* at = starts.as<int64_t>();
-  check_table(starts.rows() == items + 1 && at[0] == 0 && at[items] == rows && std::is_sorted(at, at + items + 1),
-              "a table of starts does not fit");
-}
-
-// One row for each sample, or with starts any number of them.
-struct Column {
-  Table values, starts;
-  size_t row_bytes = 0;
-
-  Column(const Spec& s, int number)
-      : values(s.table(name(number))), starts(s.table(name(number) + "_starts", DType::i64)) {
-    check_table(values.shape().ndim > 0, "a column has no axis");
-    row_bytes = size_of(values.dtype());
-    for (int i = 1; i < values.shape().ndim; i++) row_bytes *= size_t(values.shape()[i]);
-  }
-  void check(int64_t samples) const {
-    if (starts) check_starts(starts, samples, values.rows());
-    else check_table(values.rows() == samples, "a column has another number of rows than there are samples");
-  }
-  int64_t first(int64_t sample) const { return starts ? starts.as<int64_t>()[sample] : sample; }
-  void setup(int64_t sample, Tensor& out) const {
-    out.dtype = values.dtype();
-    out.shape = {};
-    out.layout = {};
-    if (starts) out.shape.push(first(sample + 1) - first(sample));
-    for (int i = 1; i < values.shape().ndim; i++) out.shape.push(values.shape()[i]);
-  }
-  void run(int64_t sample, Tensor& out) const {
-    const size_t bytes = out.bytes();
-    if (bytes) std::memcpy(out.data, values.as<uint8_t>() + size_t(first(sample)) * row_bytes, bytes);
-  }
-
- private:
-  static std::string name(int number) { return "column" + std::to_string(number); }
-};
 
 // A container, open: `place` is where the last range that was read of it ended.
 struct Open {
@@ -81,7 +40,7 @@ class ReadRanges : public Operator {
       : names_(s.table("names", DType::u8)), members_(s.table("members", DType::u8)),
         containers_(s.table("containers", DType::i32)), offsets_(s.table("offsets", DType::i64)),
         lengths_(s.table("lengths", DType::i64)), picks_(s.table("picks", DType::i64)),
-        starts_(s.table("pick_starts", DType::i64)), most_(bytes_setting(kVariable, kMost)), idle_(kIdle) {
+        starts_(s.table("pick_starts", DType::i64)), most_(most_file_bytes()), idle_(kIdle) {
     for (int64_t number : s.get("types").integers) {
       types_.push_back(DType(number));
       check_table(size_of(types_.back()) > 0, "an output is of no type");
@@ -246,7 +205,7 @@ class ReadRanges : public Operator {
     const std::string what = count > 1 ? "the sample that begins with the file " : offsets_ ? "a sample in the file "
                                                                                             : "the file ";
     fail(ErrorKind::read, what + names_[container(range)] + " has " + std::to_string(bytes) + " bytes, and " +
-         (offsets_ || count > 1 ? "samples" : "files") + " are read whole: " + kVariable + " allows " +
+         (offsets_ || count > 1 ? "samples" : "files") + " are read whole: " + kMostFileBytes + " allows " +
          std::to_string(most_));
   }
 

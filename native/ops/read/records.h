@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/operator.h"
-#include "ops/read/names.h"
+#include "ops/read/tables.h"
 #include "ops/read/wire.h"
 #include "read/containers.h"
 #include "read/storage.h"
