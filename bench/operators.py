@@ -86,6 +86,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "debayer": [
         ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+        (
+            "photos", "gradients",
+            lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0), algorithm="vng_ocv"),
+        ),
     ],
     "decoders.image": [("jpegs", "RGB", lambda fn, t, x: fn.decoders.image(x))],
     "decoders.image_crop": [("jpegs", "224", lambda fn, t, x: fn.decoders.image_crop(x, crop=(224, 224)))],

@@ -7,6 +7,13 @@
 
 namespace ps::device {
 
+// The host's compiler makes vectors only of loops without calls.
+#if PS_HOST
+#define PS_INSIDE __attribute__((always_inline))
+#else
+#define PS_INSIDE
+#endif
+
 // What the host writes.
 enum DebayerAlgorithm : int32_t { kDebayerBilinear, kDebayerEdges, kDebayerGray, kDebayerGradients, kDebayerChroma };
 enum BayerPixel : int32_t { kBayerRed, kBayerGreenByRed, kBayerGreenByBlue, kBayerBlue };    // by: in the same row
@@ -62,67 +69,69 @@ PS_FN constexpr bool debayers_mirrored(int32_t algorithm) {
 }
 inline constexpr int kLeastForGradients = 8;     // OpenCV's bilinear interpolation is for smaller pictures
 
-// How much the two missing colours of a pixel differ from its own, by the mean of those of eight directions in which
-// the picture changes little (Chang, Cheung and Pang, 1999); p(dy, dx) is a neighbour. The first one is that of the
-// pixel's row if the pixel is green, else green.
+PS_FN int bayer_apart(int a, int b) { return a < b ? b - a : a - b; }
+
+// How a picture changes around a pixel; p(dy, dx) is a neighbour. Corners are crossed to the right (side 1) or to the
+// left (-1) where one goes up.
+template <class P> struct BayerChanges {
+  P p;
+  PS_FN int pixel(int y, int x) const { return p(y, x); }
+  PS_FN int upright(int y, int x) const {
+    return bayer_apart(p(y - 1, x - 1), p(y + 1, x - 1)) + 2 * bayer_apart(p(y - 1, x), p(y + 1, x)) +
+           bayer_apart(p(y - 1, x + 1), p(y + 1, x + 1));
+  }
+  PS_FN int sideways(int y, int x) const {
+    return bayer_apart(p(y - 1, x - 1), p(y - 1, x + 1)) + 2 * bayer_apart(p(y, x - 1), p(y, x + 1)) +
+           bayer_apart(p(y + 1, x - 1), p(y + 1, x + 1));
+  }
+  PS_FN int corner(int y, int x, int side) const { return 2 * bayer_apart(p(y - 1, x + side), p(y + 1, x - side)); }
+  PS_FN int crossing(int y, int x, int side) const {
+    return corner(y, x, side) + bayer_apart(p(y - 1, x), p(y, x - side)) + bayer_apart(p(y, x + side), p(y + 1, x));
+  }
+  PS_FN int greens(int y, int x) const { return (p(y - 1, x) + p(y, x - 1) + p(y, x + 1) + p(y + 1, x)) >> 1; }
+};
+
+// The two missing colours of a pixel: its own, and how much they differ from it by the mean of those of eight
+// directions in which the picture changes little (Chang, Cheung and Pang, 1999). The first one is that of the pixel's
+// row if the pixel is green, else green.
 struct BayerMissing {
   int first, second;
 };
-PS_FN int bayer_apart(int a, int b) { return a < b ? b - a : a - b; }
-template <bool kGreen, class P> PS_FN BayerMissing debayer_gradients(const P& p) {
-  const auto upright = [&](int y, int x) {
-    return bayer_apart(p(y - 1, x - 1), p(y + 1, x - 1)) + 2 * bayer_apart(p(y - 1, x), p(y + 1, x)) +
-           bayer_apart(p(y - 1, x + 1), p(y + 1, x + 1));
+template <bool kGreen, class Changes> PS_FN PS_INSIDE BayerMissing debayer_gradients(const Changes& c) {
+  const auto diagonal = [&](int y, int x) PS_INSIDE {
+    const int side = -y * x;
+    if (!kGreen) return c.crossing(y, x, side) + c.crossing(0, 0, side);
+    return c.corner(0, 0, side) + c.corner(y, 0, side) + c.corner(0, x, side) + c.corner(y, x, side);
   };
-  const auto sideways = [&](int y, int x) {
-    return bayer_apart(p(y - 1, x - 1), p(y - 1, x + 1)) + 2 * bayer_apart(p(y, x - 1), p(y, x + 1)) +
-           bayer_apart(p(y + 1, x - 1), p(y + 1, x + 1));
-  };
-  // Along a diagonal, to the right (side 1) where it goes up, or to the left (side -1).
-  const auto corner = [&](int y, int x, int side) { return 2 * bayer_apart(p(y - 1, x + side), p(y + 1, x - side)); };
-  const auto cross = [&](int y, int x, int side) {
-    return corner(y, x, side) + bayer_apart(p(y - 1, x), p(y, x - side)) + bayer_apart(p(y, x + side), p(y + 1, x));
-  };
-  const auto diagonal = [&](int up, int right) {
-    const int side = up * right;
-    if (!kGreen) return cross(-up, right, side) + cross(0, 0, side);
-    return corner(0, 0, side) + corner(-up, 0, side) + corner(0, right, side) + corner(-up, right, side);
-  };
-  const auto greens = [&](int y, int x) { return (p(y - 1, x) + p(y, x - 1) + p(y, x + 1) + p(y + 1, x)) >> 1; };
-  const int own = p(0, 0), height = upright(0, 0), width = sideways(0, 0);
-  const int up = upright(-1, 0) + height, down = height + upright(1, 0), left = sideways(0, -1) + width,
-            right = width + sideways(0, 1), up_right = diagonal(1, 1), down_left = diagonal(-1, -1),
-            up_left = diagonal(1, -1), down_right = diagonal(-1, 1);
+  const int own = c.pixel(0, 0), height = c.upright(0, 0), width = c.sideways(0, 0);
+  const int up = c.upright(-1, 0) + height, down = height + c.upright(1, 0), left = c.sideways(0, -1) + width,
+            right = width + c.sideways(0, 1), up_right = diagonal(-1, 1), down_left = diagonal(1, -1),
+            up_left = diagonal(-1, -1), down_right = diagonal(1, 1);
   const int least = min(min(min(up, down), min(left, right)), min(min(up_right, down_left), min(up_left, down_right)));
   const int most = max(max(max(up, down), max(left, right)), max(max(up_right, down_left), max(up_left, down_right)));
   const int limit = least + max(most / 2, 1);
   int count = 0, first = 0, second = 0;          // twice the differences
-  // Straight on in the direction (y, x).
-  const auto straight = [&](int gradient, int y, int x) {
-    const int twice = own + p(2 * y, 2 * x), near = 2 * p(y, x), sides = p(y + x, x + y) + p(y - x, x - y);
-    const int far = p(2 * y + x, 2 * x + y) + p(2 * y - x, 2 * x - y);
-    const bool taken = gradient < limit;
-    count += taken;
-    if (!kGreen) first += taken ? near - twice : 0, second += taken ? sides - twice : 0;
-    else first += taken ? (x ? near : far) - twice : 0, second += taken ? (x ? far : near) - twice : 0;
+  const auto add = [&](int gradient, int twice, int one, int other) PS_INSIDE {
+    const int all = gradient < limit ? -1 : 0;
+    count -= all;
+    first += (one - twice) & all;
+    second += (other - twice) & all;
   };
-  const auto slanted = [&](int gradient, int y, int x) {
-    const bool taken = gradient < limit;
-    count += taken;
-    if (!kGreen) {
-      const int twice = own + p(2 * y, 2 * x);
-      first += taken ? greens(y, x) - twice : 0;
-      second += taken ? 2 * p(y, x) - twice : 0;
-    } else {
-      const int twice = 2 * p(y, x);
-      first += taken ? p(0, x) + p(2 * y, x) - twice : 0;
-      second += taken ? p(y, 0) + p(y, 2 * x) - twice : 0;
-    }
+  const auto straight = [&](int gradient, int y, int x) PS_INSIDE {
+    const int twice = own + c.pixel(2 * y, 2 * x), near = 2 * c.pixel(y, x);
+    if (!kGreen) return add(gradient, twice, near, c.pixel(y + x, x + y) + c.pixel(y - x, x - y));
+    const int far = c.pixel(2 * y + x, 2 * x + y) + c.pixel(2 * y - x, 2 * x - y);
+    add(gradient, twice, x ? near : far, x ? far : near);
+  };
+  const auto slanted = [&](int gradient, int y, int x) PS_INSIDE {
+    const int near = 2 * c.pixel(y, x);
+    if (!kGreen) add(gradient, own + c.pixel(2 * y, 2 * x), c.greens(y, x), near);
+    else add(gradient, near, c.pixel(0, x) + c.pixel(2 * y, x), c.pixel(y, 0) + c.pixel(y, 2 * x));
   };
   straight(up, -1, 0), straight(down, 1, 0), straight(left, 0, -1), straight(right, 0, 1);
   slanted(up_right, -1, 1), slanted(down_left, 1, -1), slanted(up_left, -1, -1), slanted(down_right, 1, 1);
   const float scale = 0.5f / float(count);
-  const auto value = [&](int sum) { return clamp(own + int(even_half(float(sum) * scale)), 0, 255); };
+  const auto value = [&](int sum) PS_INSIDE { return clamp(own + int(even_half(float(sum) * scale)), 0, 255); };
   return {value(first), value(second)};
 }
 
@@ -141,18 +150,14 @@ template <class P> PS_FN void debayer_chroma(const P& p, int32_t pixel, int* out
   out[2] = pixel == kBayerRed ? other : own;
 }
 
-// All three colours, by one of the two.
-template <int kAlgorithm, class P> PS_FN void debayer_mirrored(const P& p, int32_t pixel, int* out) {
-  if constexpr (kAlgorithm == kDebayerChroma) {
-    debayer_chroma(p, pixel, out);
-  } else if (pixel == kBayerGreenByRed || pixel == kBayerGreenByBlue) {
-    const BayerMissing m = debayer_gradients<true>(p);
-    const bool by_red = pixel == kBayerGreenByRed;
-    out[0] = by_red ? m.first : m.second, out[1] = p(0, 0), out[2] = by_red ? m.second : m.first;
-  } else {
-    const BayerMissing m = debayer_gradients<false>(p);
-    out[0] = pixel == kBayerRed ? p(0, 0) : m.second, out[1] = m.first, out[2] = pixel == kBayerRed ? m.second : p(0, 0);
-  }
+// All three colours. `Changes` is BayerChanges, or what has found the same before.
+template <int32_t kPixel, class Changes> PS_FN PS_INSIDE void debayer_by_gradients(const Changes& c, int* out) {
+  constexpr bool green = kPixel == kBayerGreenByRed || kPixel == kBayerGreenByBlue;
+  const BayerMissing m = debayer_gradients<green>(c);
+  const int own = c.pixel(0, 0);
+  out[0] = kPixel == kBayerRed ? own : kPixel == kBayerGreenByRed ? m.first : m.second;
+  out[1] = green ? own : m.first;
+  out[2] = kPixel == kBayerBlue ? own : kPixel == kBayerGreenByBlue ? m.first : m.second;
 }
 
 // Pixels at the border are those next to them. A picture of two rows or columns has no others: it is black.
@@ -191,7 +196,16 @@ template <class T, int kAlgorithm> struct Debayer : DebayerFields {
       return int(from[mirrored_101(y + dy, height) * width + mirrored_101(x + dx, width)]);
     };
     int made[3];
-    debayer_mirrored<kAlgorithm>(p, bayer_pixel(y, x, position[0], position[1]), made);
+    const int32_t pixel = bayer_pixel(y, x, position[0], position[1]);
+    if constexpr (kAlgorithm == kDebayerChroma) {
+      debayer_chroma(p, pixel, made);
+    } else {
+      const BayerChanges<decltype(p)> c{p};
+      if (pixel == kBayerRed) debayer_by_gradients<kBayerRed>(c, made);
+      else if (pixel == kBayerBlue) debayer_by_gradients<kBayerBlue>(c, made);
+      else if (pixel == kBayerGreenByRed) debayer_by_gradients<kBayerGreenByRed>(c, made);
+      else debayer_by_gradients<kBayerGreenByBlue>(c, made);
+    }
     for (int c = 0; c < 3; c++) to[c] = T(made[c]);
   }
 };
