@@ -62,7 +62,9 @@ struct ClaheLight {                    // a pixel's lightness
   const uint8_t* in;
   uint8_t* out;
   const LabTables* lab;
-  PS_FN void element(int64_t i) const { out[i] = uint8_t(lab_split(*lab, in[3 * i], in[3 * i + 1], in[3 * i + 2]).light); }
+  PS_FN void element(int64_t i) const {
+    out[i] = uint8_t(lab_split(*lab, in[3 * i], in[3 * i + 1], in[3 * i + 2]).light);
+  }
 };
 
 // How often a tile of a plane has a value is an element. `step`: from one pixel to the next; of a frame as many planes.

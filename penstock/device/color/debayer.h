@@ -144,7 +144,8 @@ template <class P> PS_FN void debayer_chroma(const P& p, int32_t pixel, int* out
     return;
   }
   const int other = (p(-1, -1) + p(-1, 1) + p(1, -1) + p(1, 1)) >> 2;
-  const int sideways = bayer_apart(own, (p(0, -2) + p(0, 2)) >> 1), upright = bayer_apart(own, (p(-2, 0) + p(2, 0)) >> 1);
+  const int sideways = bayer_apart(own, (p(0, -2) + p(0, 2)) >> 1);
+  const int upright = bayer_apart(own, (p(-2, 0) + p(2, 0)) >> 1);
   out[0] = pixel == kBayerRed ? own : other;
   out[1] = sideways < upright ? across >> 1 : sideways > upright ? along >> 1 : (across + along) >> 2;
   out[2] = pixel == kBayerRed ? other : own;
