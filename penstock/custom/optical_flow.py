@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,9 @@ class OpticalFlow(Op):
 
     preset = arg(0.0, "0.0 is slow and good, 0.5 is between, 1.0 is fast.", choices=tuple(_PRESETS), to_kernel=False)
     output_grid = arg(4, "Rows and columns of a cell: 1, 2 or 4.", choices=(1, 2, 4), to_kernel=False)
-    output_format = arg(None, "The old name of output_grid.", kind="integer", deprecated="use output_grid", to_kernel=False)
+    output_format = arg(
+        None, "The old name of output_grid.", kind="integer", deprecated="use output_grid", to_kernel=False
+    )
     hint_grid = arg(4, "Rows and columns of a cell of hints: 1, 2, 4 or 8.", choices=(1, 2, 4, 8), to_kernel=False)
     enable_temporal_hints = arg(False, "The search begins with the vectors of the frame before.", to_kernel=False)
     enable_external_hints = arg(False, "The search begins with the second input.", to_kernel=False)
@@ -85,12 +88,7 @@ class OpticalFlow(Op):
         batch.give(0, flows)
 
     def _search(self) -> Any:
-        try:
-            import cv2
-        except ImportError as e:
-            raise FunctionError(
-                f"optical_flow: it needs OpenCV, which cannot be imported ({e}): pip install opencv-python-headless"
-            ) from e
+        cv2 = _opencv()
         return cv2.DISOpticalFlow_create(getattr(cv2, f"DISOPTICAL_FLOW_{_PRESETS[self.preset]}"))
 
     def _flow(self, search: Any, video: Array, hints: Array | None) -> Array:
@@ -118,8 +116,7 @@ class OpticalFlow(Op):
         return made
 
     def _gray(self, frame: Array) -> Array:
-        import cv2
-
+        cv2 = _opencv()
         if self.image_type == types.GRAY:
             gray = np.ascontiguousarray(frame[:, :, 0])
         else:
@@ -139,6 +136,15 @@ class OpticalFlow(Op):
         known = np.clip(np.nan_to_num(hints, posinf=0.0, neginf=0.0), -reach, reach)
         full = known.repeat(self.hint_grid, 1).repeat(self.hint_grid, 2)[:, :height, :width]
         return [_padded(np.ascontiguousarray(frame)) for frame in full]
+
+
+def _opencv() -> Any:
+    try:
+        return importlib.import_module("cv2")
+    except ImportError as e:
+        raise FunctionError(
+            f"optical_flow: it needs OpenCV, which cannot be imported ({e}): pip install opencv-python-headless"
+        ) from e
 
 
 def _cells(height: int, width: int, grid: int) -> tuple[int, int]:

@@ -135,7 +135,7 @@ def test_hints_that_are_not_enabled() -> None:
 
 def test_without_opencv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(FunctionError, match="it needs OpenCV.*opencv-python-headless"):
+    with pytest.raises(FunctionError, match=r"it needs OpenCV.*opencv-python-headless"):
         run(np.zeros((2, 70, 70, 3), np.uint8))
 
 

@@ -23,8 +23,8 @@ class Clahe(Op):
 
     Results on GPUs are those on the CPU, where those of DALI differ; ``luma_only=False`` counts there, too.
 
-    Errors: ArgumentError for tiles below 1 and for a ``clip_limit`` that is not a number; OperatorError for other types,
-    layouts and channels.
+    Errors: ArgumentError for tiles below 1 and for a ``clip_limit`` that is not a number; OperatorError for other
+    types, layouts and channels.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

@@ -50,7 +50,9 @@ def table(tile: Array, clip_limit: float) -> Array:
         counts = np.minimum(counts, limit) + over // 256
         if rest := over % 256:
             counts[:: max(256 // rest, 1)][:rest] += 1
-    return np.rint(np.cumsum(counts).astype(np.float32) * np.float32(np.float32(255) / np.float32(tile.size))).clip(0, 255)
+    return np.rint(np.cumsum(counts).astype(np.float32) * np.float32(np.float32(255) / np.float32(tile.size))).clip(
+        0, 255
+    )
 
 
 def plane(x: Array, tiles_x: int, tiles_y: int, clip_limit: float) -> Array:
@@ -67,14 +69,18 @@ def plane(x: Array, tiles_x: int, tiles_y: int, clip_limit: float) -> Array:
         near.append((np.maximum(first, 0), np.minimum(first + 1, count - 1), at - first.astype(np.float32)))
     (y0, y1, py), (x0, x1, px) = near
     values = x[:h, :w]
-    lower, upper = (
-        tables[y[:, None], x0, values] * (1 - px) + tables[y[:, None], x1, values] * px for y in (y0, y1)
-    )
+    lower, upper = (tables[y[:, None], x0, values] * (1 - px) + tables[y[:, None], x1, values] * px for y in (y0, y1))
     return np.rint(lower * (1 - py[:, None]) + upper * py[:, None]).astype(np.uint8)
 
 
 def evened(
-    x: Array, tiles_x: int, tiles_y: int, clip_limit: float, luma_only: bool = True, bins: int = 256, layout: str = "HWC"
+    x: Array,
+    tiles_x: int,
+    tiles_y: int,
+    clip_limit: float,
+    luma_only: bool = True,
+    bins: int = 256,
+    layout: str = "HWC",
 ) -> Array:
     how = (tiles_x, tiles_y, clip_limit)
     if layout[0] == "F":
@@ -145,7 +151,7 @@ def test_mistakes_are_named(x: Array, layout: str, problem: str) -> None:
                   {"clip_limit": float("nan")}, {"clip_limit": None}]
 )  # fmt: skip
 def test_wrong_constants(arguments: Any) -> None:
-    with pytest.raises(ArgumentError, match="clahe: .*(tiles_|clip_limit)"):
+    with pytest.raises(ArgumentError, match=r"clahe: .*(tiles_|clip_limit)"):
         run(np.zeros((4, 5, 3), np.uint8), "HWC", **arguments)
 
 

@@ -110,7 +110,8 @@ def gradients(v: Array, blue_row: Array, blue_column: Array) -> Array:
     taken = each < each.min(0) + np.maximum(each.max(0) // 2, 1)
     scale = np.float32(0.5) / taken.sum(0).astype(np.float32)
     one, two = (
-        (v + np.rint(((part - twice) * taken).sum(0).astype(np.float32) * scale)).clip(0, 255) for part in (first, second)
+        (v + np.rint(((part - twice) * taken).sum(0).astype(np.float32) * scale)).clip(0, 255)
+        for part in (first, second)
     )
     kinds = [blue_row & blue_column, blue_row & ~blue_column, ~blue_row & blue_column, ~blue_row & ~blue_column]
     return np.stack([
