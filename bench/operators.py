@@ -56,6 +56,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "cast": [("photos", "FLOAT", lambda fn, t, x: fn.cast(x, dtype=t.FLOAT))],
     "cat": [("photos", "axis=1", lambda fn, t, x: fn.cat(x, x, axis=1))],
+    "clahe": [
+        ("photos", "8x8", lambda fn, t, x: fn.clahe(x, tiles_x=8, tiles_y=8, clip_limit=2.0)),
+        ("photos", "gray", lambda fn, t, x: fn.clahe(x[:, :, 0:1], tiles_x=8, tiles_y=8, clip_limit=2.0)),
+    ],
     "color_space_conversion": [
         (
             "photos", "RGB to YCbCr",
@@ -86,6 +90,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
     ],
     "debayer": [
         ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+        (
+            "photos", "gradients",
+            lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0), algorithm="vng_ocv"),
+        ),
     ],
     "decoders.audio": [
         ("wavs", "WAV", lambda fn, t, x: tuple(fn.decoders.audio(x))),

@@ -29,6 +29,12 @@ def _cubic(t: Array) -> list[Array]:
     return [weight(np.abs(t - k)) for k in (-1, 0, 1, 2)]
 
 
+def _lanczos(t: Array) -> list[Array]:
+    """Weights of six pixels, which are 1 together."""
+    weights = np.stack([np.sinc(t - k) * np.sinc((t - k) / 3) for k in range(-2, 4)])
+    return list(weights / weights.sum(0))
+
+
 def sampled(
     x: Array, xs: Array, ys: Array, interp: types.DALIInterpType, border: str = "constant", fill: Any = 0
 ) -> Array:
@@ -44,8 +50,10 @@ def sampled(
         parts = xs - left, ys - top
         if interp == types.INTERP_LINEAR:
             (across, down), first = ([1 - t, t] for t in parts), 0
-        else:
+        elif interp == types.INTERP_CUBIC:
             (across, down), first = (_cubic(t) for t in parts), -1
+        else:
+            (across, down), first = (_lanczos(t) for t in parts), -2
     total: Any = 0.0
     for j, wy in enumerate(down):
         for i, wx in enumerate(across):

@@ -61,6 +61,7 @@ OTHERS: dict[str, list[Make]] = {
     "_conditional.split": [lambda device: _branches(device, False)],
     "_conditional.merge": [lambda device: _branches(device, True)],
     "python_function": [lambda device: fn.python_function(_there(device), function=abs, device=device)],
+    "optical_flow": [lambda device: fn.optical_flow(_there(device), device=device)],
     "_arithmetic": [lambda device: 1 + _there(device) * 2],
     "_subscript": [lambda device: _there(device)[2:, None], lambda device: _there(device)[0]],
     "_shape": [lambda device: _there(device).shape(device=device)],

@@ -19,6 +19,8 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
 
   void setup(const Context& c) const override {
     begin_setup(c, picture_layout(c.in(0), false));
+    refuse_frames(c, brightness_, "brightness"), refuse_frames(c, shift_, "brightness_shift");
+    refuse_frames(c, contrast_, "contrast"), refuse_frames(c, center_, "contrast_center");
     const float center = center_.given() ? center_.get(c) : middle(c.in(0).dtype);
     const float brightness = brightness_.get(c), contrast = contrast_.get(c);
     // In this order, which decides how the numbers are rounded.

@@ -26,6 +26,8 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
       fail(ErrorKind::layout, std::string("expected three channels as the last axis, got the layout '") +
                                   layout.axes + "' and the shape " + to_string(in.shape));
     begin_setup(c, layout);
+    refuse_frames(c, hue_, "hue"), refuse_frames(c, saturation_, "saturation"), refuse_frames(c, value_, "value");
+    refuse_frames(c, brightness_, "brightness"), refuse_frames(c, contrast_, "contrast");
     const float brightness = brightness_.get(c), contrast = contrast_.get(c);
     const float middle = is_float(in.dtype) ? 0.5f : 128.f;        // which contrast leaves as it is
     Functor& f = c.param<Functor>();

@@ -4,22 +4,27 @@
 
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/operator.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/frames.h"
 #include "ops/arguments/picture_layout.h"
+#include "ops/color/debayer/mirrored.h"
 
 namespace ps {
 
 class Debayer : public Operator, public GpuOperator {
  public:
   explicit Debayer(const Spec& s) : blue_(s, "blue_position") {
-    const std::string name = s.string("algorithm");
-    algorithm_ = name == "gray_ocv"                               ? device::kDebayerGray
-                 : name == "edgeaware_ocv" || name == "default_npp" ? device::kDebayerEdges
-                                                                   : device::kDebayerBilinear;
+    const std::string given = s.string("algorithm");
+    const std::string name = !given.empty() ? given : s.device == "gpu" ? "default_npp" : "bilinear_ocv";
+    algorithm_ = name == "gray_ocv"        ? device::kDebayerGray
+                 : name == "edgeaware_ocv" ? device::kDebayerEdges
+                 : name == "vng_ocv"       ? device::kDebayerGradients
+                 : name == "default_npp"   ? device::kDebayerChroma
+                                           : device::kDebayerBilinear;
   }
 
   void setup(const Context& c) const override {
@@ -27,6 +32,8 @@ class Debayer : public Operator, public GpuOperator {
     Tensor& out = c.out(0);
     if (in.dtype != DType::u8 && in.dtype != DType::u16)
       fail(ErrorKind::type, std::string("the input is ") + name_of(in.dtype) + ": expected UINT8 or UINT16");
+    if (algorithm_ == device::kDebayerGradients && in.dtype != DType::u8)
+      fail(ErrorKind::type, "the input is UINT16: algorithm=\"vng_ocv\" is for UINT8 alone");
     const Pictures p = pictures(in);
     if (p.height % 2 || p.width % 2)
       fail(ErrorKind::argument, "the height and the width must be even, got " + std::to_string(p.height) + " and " +
@@ -61,7 +68,14 @@ class Debayer : public Operator, public GpuOperator {
     });
   }
 
+  std::unique_ptr<State> make_state() const override { return std::make_unique<ThreadState>(); }
+
  private:
+  struct ThreadState : State {
+    std::tuple<MirroredDebayer<uint8_t, device::kDebayerGradients>, MirroredDebayer<uint8_t, device::kDebayerChroma>,
+               MirroredDebayer<uint16_t, device::kDebayerChroma>>
+        work;
+  };
   struct Pictures {
     int64_t frames, height, width;                   // frames -1: it is no sequence
   };
@@ -101,7 +115,27 @@ class Debayer : public Operator, public GpuOperator {
     switch (algorithm_) {
       case device::kDebayerGray: return run_frames<T, device::kDebayerGray>(c);
       case device::kDebayerEdges: return run_frames<T, device::kDebayerEdges>(c);
+      case device::kDebayerChroma: return run_mirrored<T, device::kDebayerChroma>(c);
+      case device::kDebayerGradients:
+        if constexpr (sizeof(T) == 1)
+          if (!small(pictures(c.in(0)))) return run_mirrored<T, device::kDebayerGradients>(c);
+        return run_frames<T, device::kDebayerBilinear>(c);
       default: return run_frames<T, device::kDebayerBilinear>(c);
+    }
+  }
+
+  static bool small(const Pictures& p) {
+    return p.height < device::kLeastForGradients || p.width < device::kLeastForGradients;
+  }
+
+  template <class T, int kAlgorithm> void run_mirrored(const Context& c) const {
+    const Pictures p = pictures(c.in(0));
+    const std::vector<int32_t> blue = blues(c, p);
+    MirroredDebayer<T, kAlgorithm>& work = std::get<MirroredDebayer<T, kAlgorithm>>(c.st<ThreadState>().work);
+    for (int64_t f = 0; f < (p.frames < 0 ? 1 : p.frames); f++) {
+      const int64_t plane = p.height * p.width;
+      work.run(c.in(0).as<T>() + f * plane, c.out(0).as<T>() + 3 * f * plane, p.height, p.width,
+               blue.data() + (blue.size() > 2 ? 2 * f : 0));
     }
   }
 

@@ -5,6 +5,7 @@
 #include "device/picture/pixels.h"
 
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "core/convert.h"
@@ -85,6 +86,12 @@ template <class Functor, int N> class PixelOperator : public RowOperator, public
   PixelOperator(const Spec& s, const FunctorTemplate& functor) : dtype_(s.dtype("dtype")), functor_(functor) {}
 
   virtual Loop loop(DType in, DType out) const = 0;
+
+  // Otherwise the first frame's value would count for all.
+  static void refuse_frames(const Context& c, const Arg<float>& a, const char* name) {
+    if (const Tensor* t = a.tensor(c); t && t->layout.axes[0] == 'F')
+      fail(ErrorKind::unsupported, std::string(name) + " has a value for each frame: expected one for the sample");
+  }
 
   void begin_setup(const Context& c, const Layout& layout) const {
     const Tensor& in = c.in(0);

@@ -2,6 +2,7 @@
 
 #include "device/filter/gaussian_blur.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/converter.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/axes.h"
+#include "ops/arguments/frames.h"
 #include "ops/arguments/region.h"
 #include "ops/filter/filtered_axes.h"
 #include "ops/filter/gaussian_blur/rows.h"
@@ -19,7 +21,7 @@ namespace ps {
 class GaussianBlur : public Operator, public GpuOperator {
  public:
   explicit GaussianBlur(const Spec& s)
-      : sigma_(s.arg<float>("sigma")), window_(s.arg<int64_t>("window_size")), dtype_(s.dtype("dtype")) {}
+      : sigma_(s, "sigma"), window_(s, "window_size"), dtype_(s.dtype("dtype")) {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -32,19 +34,35 @@ class GaussianBlur : public Operator, public GpuOperator {
                                     name_of(in.dtype));
     out.shape = in.shape;
     out.layout = in.layout;
-    Windows& windows = c.param<Windows>() = axes(in);
-    for (int i = 0; i < windows.count; i++) {
-      const float sigma = value(c, sigma_, "sigma", i, windows.count);
-      const int64_t size = value(c, window_, "window_size", i, windows.count);
-      check(sigma, size, axis_name(in.layout, windows.first + i));
-      windows.radius[i] = size ? int32_t(size / 2) : int32_t(std::ceil(3 * sigma));
-      windows.sigma[i] = sigma > 0 ? sigma : float(windows.radius[i] - 1) * 0.3f + 0.8f;
-    }
+    const int64_t frames = frames_of(in);
+    for (const FrameArg* arg : {&sigma_, &window_})
+      if (arg->given()) arg->expect_frames(c, frames);
+    c.param<Windows>() = windows(c, 0);
+    for (int64_t f = 1; by_frame(c) && f < frames; f++) windows(c, f);
   }
 
   void run(const Context& c) const override {
+    if (c.out(0).shape.volume() == 0) return;
+    if (!by_frame(c)) return run_one(c);
+    // Each frame as a sample.
+    Tensor in = c.in(0), out = c.out(0);
+    const int64_t frames = in.shape[0];
+    const int64_t in_bytes = int64_t(in.bytes()) / frames, out_bytes = int64_t(out.bytes()) / frames;
+    in.shape[0] = out.shape[0] = 1;
+    for (int64_t f = 0; f < frames; f++) {
+      in.data = c.in(0).as<uint8_t>() + f * in_bytes;
+      out.data = c.out(0).as<uint8_t>() + f * out_bytes;
+      Windows own = windows(c, f);
+      const Tensor* inputs[] = {&in};
+      Tensor* outputs[] = {&out};
+      Context frame = c;
+      frame.inputs = inputs, frame.outputs = outputs, frame.params = &own;
+      run_one(frame);
+    }
+  }
+
+  void run_one(const Context& c) const {
     const Tensor &in = c.in(0), &out = c.out(0);
-    if (out.shape.volume() == 0) return;
     switch (in.dtype) {
       case DType::u8: return blur<uint8_t>(c);
       case DType::u16: return blur<uint16_t>(c);
@@ -67,20 +85,31 @@ class GaussianBlur : public Operator, public GpuOperator {
     for (int i = 0; i < r.size(); i++) passes = std::max(passes, r[i].param<Windows>().count);
     std::vector<const void*> from;
     std::vector<void*> scratch[2];                   // by turns
-    std::vector<float> weights;                      // of all samples and axes
+    std::vector<float> weights;                      // of all samples, axes and frames
+    std::vector<int32_t> radii;
     for (int i = 0; i < r.size(); i++) {
       from.push_back(r[i].in(0).data);
       Windows& w = r[i].param<Windows>();
+      const int64_t frames = by_frame(r[i]) ? frames_of(r[i].in(0)) : 1;
       for (int k = 0; k < w.count; k++) {
-        const HalfWindow half = half_window(w, k);
         w.weights_at[k] = int64_t(weights.size());
-        weights.insert(weights.end(), half.begin(), half.end());
+        w.radii_at[k] = int64_t(radii.size());
+        for (int64_t f = 0; f < frames; f++) radii.push_back(f ? windows(r[i], f).radius[k] : w.radius[k]);
+        const int32_t* own = radii.data() + w.radii_at[k];
+        w.step[k] = frames ? 1 + *std::max_element(own, own + frames) : 0;
+        for (int64_t f = 0; f < frames; f++) {
+          const HalfWindow half = half_window(f ? windows(r[i], f) : w, k);
+          weights.insert(weights.end(), half.begin(), half.end());
+          weights.resize(size_t(w.weights_at[k] + (f + 1) * w.step[k]));
+        }
       }
       for (int k = 0; k < 2; k++)
         scratch[k].push_back(passes > k + 1 ? r.scratch(size_t(r[i].out(0).shape.volume()) * sizeof(float)) : nullptr);
     }
     const auto* there = static_cast<const float*>(r.constant(weights.data(), weights.size() * sizeof(float)));
-    for (int pass = 0; pass < passes; pass++) record_pass(r, pass, pass + 1 == passes, there, from, scratch[pass % 2]);
+    const auto* reach = static_cast<const int32_t*>(r.constant(radii.data(), radii.size() * sizeof(int32_t)));
+    for (int pass = 0; pass < passes; pass++)
+      record_pass(r, pass, pass + 1 == passes, there, reach, from, scratch[pass % 2]);
   }
 
   size_t params_size() const override { return sizeof(Windows); }
@@ -90,7 +119,7 @@ class GaussianBlur : public Operator, public GpuOperator {
     int first, count;                                // the axes that are blurred
     int32_t radius[kMaxDims];
     float sigma[kMaxDims];
-    int64_t weights_at[kMaxDims];                    // where they are on the GPU
+    int64_t weights_at[kMaxDims], radii_at[kMaxDims], step[kMaxDims];  // on the GPU: where they are, for each frame
   };
 
   // Of a window that reaches so far, each place would weigh next to nothing.
@@ -104,8 +133,32 @@ class GaussianBlur : public Operator, public GpuOperator {
     return w;
   }
 
-  template <class T> static T value(const Context& c, const Arg<T>& a, const char* name, int i, int axes) {
-    return a.size(c) ? axis_value(c, a, name, i, axes) : 0;
+  static int64_t frames_of(const Tensor& t) { return t.layout.axes[0] == 'F' ? t.shape[0] : -1; }
+  bool by_frame(const Context& c) const { return sigma_.frames(c) >= 0 || window_.frames(c) >= 0; }
+
+  // Of a frame, if they differ.
+  Windows windows(const Context& c, int64_t frame) const {
+    const Tensor& in = c.in(0);
+    Windows w = axes(in);
+    if (frames_of(in) == 0 && by_frame(c)) return w;
+    for (int i = 0; i < w.count; i++) {
+      const float sigma = value(c, sigma_, frame, i, w.count), size = value(c, window_, frame, i, w.count);
+      if (size != std::floor(size))
+        fail(ErrorKind::argument, "window_size is " + std::to_string(size) + ": expected a whole number");
+      check(sigma, size > -1e9f && size < 1e9f ? int64_t(size) : -1, axis_name(in.layout, w.first + i));
+      w.radius[i] = size > 0 ? int32_t(size) / 2 : int32_t(std::ceil(3 * sigma));
+      w.sigma[i] = sigma > 0 ? sigma : float(w.radius[i] - 1) * 0.3f + 0.8f;
+    }
+    return w;
+  }
+
+  static float value(const Context& c, const FrameArg& a, int64_t frame, int i, int axes) {
+    if (!a.given() || a.size(c) == 0) return 0;
+    const int64_t have = a.size(c);
+    if (have != 1 && have != axes)
+      fail(ErrorKind::argument, std::string(a.name()) + " has " + std::to_string(have) + " values for " +
+                                    std::to_string(axes) + (axes == 1 ? " axis" : " axes"));
+    return a.get(c, frame, have == 1 ? 0 : i);
   }
 
   static void check(float sigma, int64_t size, const std::string& axis) {
@@ -178,8 +231,8 @@ class GaussianBlur : public Operator, public GpuOperator {
       blur_picture(in + i * picture, out + i * picture, s[y], width, channels, wy, wx);
   }
 
-  void record_pass(gpu::Recorder& r, int pass, bool last, const float* weights, std::vector<const void*>& from,
-                   const std::vector<void*>& scratch) const {
+  void record_pass(gpu::Recorder& r, int pass, bool last, const float* weights, const int32_t* radii,
+                   std::vector<const void*>& from, const std::vector<void*>& scratch) const {
     using Fields = device::BlurFields;
     const DType in = pass ? DType::f32 : r[0].in(0).dtype, out = last ? r[0].out(0).dtype : DType::f32;
     r.elements(PS_FUNCTOR_TEMPLATE(BlurAxis, "filter/gaussian_blur.h", uint8_t, uint8_t)
@@ -190,16 +243,17 @@ class GaussianBlur : public Operator, public GpuOperator {
                  if (s.volume() == 0) return int64_t(0);
                  void* target = last ? c.out(0).data : scratch[size_t(c.index)];
                  *static_cast<Fields*>(to) = {
-                     from[size_t(c.index)], target, weights + w.weights_at[pass], w.radius[pass],
+                     from[size_t(c.index)], target, weights + w.weights_at[pass],
+                     radii + w.radii_at[pass], w.step[pass],
                      device::Divisor(uint64_t(volume_of(s, w.first + pass + 1, s.ndim))),
-                     device::Divisor(uint64_t(s[w.first + pass]))};
+                     device::Divisor(uint64_t(s[w.first + pass])),
+                     device::Divisor(uint64_t(s.volume() / (by_frame(c) ? frames_of(c.in(0)) : 1)))};
                  from[size_t(c.index)] = target;
                  return s.volume();
                });
   }
 
-  Arg<float> sigma_;
-  Arg<int64_t> window_;
+  FrameArg sigma_, window_;
   DType dtype_;
 };
 

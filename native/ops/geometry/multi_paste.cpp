@@ -12,6 +12,7 @@
 #include "core/operator.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/frames.h"
+#include "ops/geometry/multi_paste/bands.h"
 
 namespace ps {
 
@@ -95,19 +96,32 @@ class MultiPaste : public Operator, public GpuOperator {
   void run(const Context& c) const override {
     const Tensor& out = c.out(0);
     if (!out.bytes()) return;
-    std::memset(out.data, 0, out.bytes());
     const Convert convert = converter(c.in(0).dtype, out.dtype);
     const Picture to(out.shape);
-    const int64_t n = count(c), from_bytes = int64_t(size_of(c.in(0).dtype)), to_bytes = int64_t(size_of(out.dtype));
+    const int64_t n = count(c), from_bytes = int64_t(size_of(c.in(0).dtype));
+    const int64_t pixel = to.channels * int64_t(size_of(out.dtype)), row = to.width * pixel;
     const std::vector<device::PastedPart> all = parts(c, true);
-    for (size_t i = 0; i < all.size(); i++) {
-      const device::PastedPart& p = all[i];
-      if (p.x0 == p.x1) continue;
-      const auto* from = static_cast<const uint8_t*>(p.from);
-      const int64_t top = int64_t(i) / n * to.height + p.y0;
-      uint8_t* row = out.as<uint8_t>() + (top * to.width + p.x0) * to.channels * to_bytes;
-      for (int32_t y = p.y0; y < p.y1; y++, from += p.pitch * from_bytes, row += to.width * to.channels * to_bytes)
-        convert(from, row, size_t((p.x1 - p.x0) * to.channels));
+    for (int64_t f = 0; f < to.frames; f++) {
+      uint8_t* frame = out.as<uint8_t>() + f * to.height * row;
+      for (const PastedBand& band : pasted_bands(all.data() + f * n, n, to.height, to.width)) {
+        for (const PastedPiece& piece : band.pieces) {
+          if (piece.part < 0 && piece.x0 == 0 && piece.x1 == to.width) {
+            std::memset(frame + band.y0 * row, 0, size_t((band.y1 - band.y0) * row));
+            continue;
+          }
+          for (int64_t y = band.y0; y < band.y1; y++) {
+            uint8_t* at = frame + y * row + piece.x0 * pixel;
+            if (piece.part < 0) {
+              std::memset(at, 0, size_t((piece.x1 - piece.x0) * pixel));
+              continue;
+            }
+            const device::PastedPart& p = all[size_t(f * n + piece.part)];
+            const int64_t first = (y - p.y0) * p.pitch + (piece.x0 - p.x0) * to.channels;
+            convert(static_cast<const uint8_t*>(p.from) + first * from_bytes, at,
+                    size_t((piece.x1 - piece.x0) * to.channels));
+          }
+        }
+      }
     }
   }
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from penstock.op import REQUIRED, Op, arg, op
 
-_ALGORITHMS = ("bilinear_ocv", "edgeaware_ocv", "gray_ocv", "default_npp")
+_ALGORITHMS = ("bilinear_ocv", "edgeaware_ocv", "vng_ocv", "gray_ocv", "default_npp")
 
 
 @op("debayer", devices=("cpu", "gpu"), legacy=["experimental.debayer"])
 class Debayer(Op):
     """Makes colour pictures of those that sensors give behind a Bayer filter: each pixel has one colour.
 
-    Of the others, a pixel gets the mean of its nearest neighbours that have them. Pixels at the border are as those
-    next to them; a picture of two rows or columns, which has no others, is black.
+    Of the others, a pixel gets means of its neighbours that have them. Pixels at the border are as those next to them,
+    and a picture of two rows or columns, which has no others, is black; but for ``"vng_ocv"`` and ``"default_npp"``,
+    which mirror pictures without their last pixels.
 
-    Input: HW, HWC with one channel, or frames of these (FHW, FHWC), of type UINT8 or UINT16, of even height and width.
-    Output: HWC or FHWC, the same type: red, green and blue, or one channel with ``"gray_ocv"``.
+    Input: HW, HWC with one channel, or frames of these (FHW, FHWC), of type UINT8 or UINT16 (``"vng_ocv"``: UINT8), of
+    even height and width. Output: HWC or FHWC, the same type: red, green and blue, or one channel with ``"gray_ocv"``.
 
-    All algorithms are on both devices. DALI's ``"vng_ocv"`` is not there, and ``"default_npp"`` is ``"edgeaware_ocv"``:
-    what NPP computes is not known to the last bit.
+    All algorithms are on both devices; in DALI ``"default_npp"`` is on the GPU alone, and the others on the CPU.
 
     Errors: ArgumentError for another ``algorithm``, and without ``blue_position``; OperatorError for other types,
     layouts, channels and odd extents, and for positions other than 0 and 1.
@@ -39,8 +39,11 @@ class Debayer(Op):
         per_sample=True,
     )
     algorithm = arg(
-        "bilinear_ocv",
-        '"bilinear_ocv": means of neighbours; "edgeaware_ocv": green follows the direction in which it changes less; '
-        '"gray_ocv": gray pictures.',
+        None,
+        '"bilinear_ocv" (the default on the CPU): means of neighbours; "edgeaware_ocv": green follows the direction in '
+        'which it changes less; "vng_ocv": means of the directions in which the picture changes little, and '
+        '"bilinear_ocv" for pictures below 8 x 8; "gray_ocv": gray pictures; "default_npp" (the default on the GPU): '
+        "green follows the direction in which red or blue changes less, and means are cut off.",
+        kind="string",
         choices=_ALGORITHMS,
     )

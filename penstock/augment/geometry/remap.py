@@ -31,8 +31,9 @@ class Remap(Op):
 
     interp = arg(
         types.INTERP_LINEAR,
-        "INTERP_NN takes the nearest pixel, INTERP_LINEAR blends 2 x 2 pixels, INTERP_CUBIC 4 x 4.",
-        choices=[types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC],
+        "INTERP_NN takes the nearest pixel, INTERP_LINEAR blends 2 x 2 pixels, INTERP_CUBIC 4 x 4, INTERP_LANCZOS3 "
+        "6 x 6.",
+        choices=[types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_LANCZOS3],
         aka=["interp_type", "interpolation"],
     )
     pixel_origin = arg(

@@ -10,9 +10,10 @@ namespace ps::device {
 struct BlurFields {
   const void* in;
   void* out;
-  const float* weights;                // of the middle, and of what is 1, 2 ... places from it
-  int32_t radius;
-  Divisor inner, length;               // elements from one place on the axis to the next; places
+  const float* weights;                // of the middle, and of what is 1, 2 ... places from it; of each frame
+  const int32_t* radii;                // of each frame
+  int64_t step;                        // weights from one frame to the next
+  Divisor inner, length, frame;        // elements from one place on the axis to the next; places; elements of a frame
 };
 
 template <class In, class Out> struct BlurAxis : BlurFields {
@@ -21,6 +22,9 @@ template <class In, class Out> struct BlurAxis : BlurFields {
     const auto step = int64_t(inner.number()), n = int64_t(length.number());
     const auto row = inner.quotient(uint64_t(i));
     const auto at = int64_t(row - length.quotient(row) * length.number());
+    const auto f = int64_t(frame.quotient(uint64_t(i)));
+    const float* weights = this->weights + f * this->step;
+    const int32_t radius = radii[f];
     float sum = weights[0] * convert<float>(*p);
     if (at >= radius && at + radius < n) {
       PS_LOOP

@@ -8,7 +8,7 @@
 namespace ps::device {
 
 // What the host writes: how many pixels are read along an axis.
-enum SampleTaps : int32_t { kSampleNearest = 1, kSampleLinear = 2, kSampleCubic = 4 };
+enum SampleTaps : int32_t { kSampleNearest = 1, kSampleLinear = 2, kSampleCubic = 4, kSampleLanczos = 6 };
 
 struct SampleFields {
   const void* in;
@@ -24,6 +24,18 @@ PS_FN void cubic_weights(float t, float* w) {            // a = -3/4
   w[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
   w[2] = ((a + 2) * (1 - t) - (a + 3)) * (1 - t) * (1 - t) + 1;
   w[3] = 1 - w[0] - w[1] - w[2];
+}
+
+// sinc(x) sinc(x / 3), scaled so that their sum is 1.
+PS_FN void lanczos_weights(float t, float* w) {
+  constexpr float pi = 3.14159265358979f;
+  float sum = 0;
+  for (int i = 0; i < 6; i++) {
+    const float x = (t + 2 - float(i)) * pi, size = x < 0 ? -x : x;
+    w[i] = size < 1e-5f ? 1.0f : size >= 3 * pi ? 0.0f : 3 * sinf(x) * sinf(x / 3) / (x * x);
+    sum += w[i];
+  }
+  for (int i = 0; i < 6; i++) w[i] /= sum;
 }
 
 // n channels of a plane at a position; `fills` are theirs.
@@ -52,7 +64,7 @@ PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, c
   for (int axis = 0; axis < 2; axis++) {
     const float v = p.v[axis], base = kTaps == 1 ? even_half(v) : floorf(v), rest = v - base;
     part[axis] = rest >= 0 ? rest : 0;                   // not-a-number of infinite positions
-    const int64_t first = whole_position(base) - (kTaps == 4 ? 1 : 0);
+    const int64_t first = whole_position(base) - (kTaps / 2 - (kTaps > 1));
     for (int i = 0; i < kTaps; i++) {
       const int64_t place = border_place(f.border, first + i, axis ? f.height : f.width);
       (axis ? row : column)[i] = place < 0 ? -1 : place * (axis ? int64_t(f.width) * f.step : f.step);
@@ -60,6 +72,7 @@ PS_FN void sample(const SampleFields& f, const T* plane, const Position<2>& p, c
   }
   float across[kTaps], down[kTaps];
   if constexpr (kTaps == 4) cubic_weights(part[0], across), cubic_weights(part[1], down);
+  if constexpr (kTaps == 6) lanczos_weights(part[0], across), lanczos_weights(part[1], down);
   for (int c = 0; c < n; c++) {
     const auto tap = [&](int y, int x) {
       return row[y] < 0 || column[x] < 0 ? fills[c] : convert<float>(plane[row[y] + column[x] + c]);

@@ -149,3 +149,15 @@ def test_a_center_that_is_given_is_no_default() -> None:
     with pipe:
         pipe.set_outputs(fn.contrast(x, contrast=0.5), fn.contrast(x, contrast=0.5, contrast_center=0.5))
     assert [output.at(0).item() for output in pipe.run()] == [114, 50]
+
+
+@pytest.mark.parametrize("operator", ["brightness_contrast", "color_twist"])
+def test_values_of_frames_are_refused(operator: str) -> None:
+    """DALI takes them; it would be wrong to use the first one for all."""
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        each = fn.per_frame(constant(np.float32([1, 2])))
+        x = constant(np.zeros((2, 4, 5, 3), np.uint8), "FHWC")
+        pipe.set_outputs(getattr(fn, operator)(x, contrast=each))
+    with pytest.raises(OperatorError, match="contrast has a value for each frame"):
+        pipe.run()

@@ -92,6 +92,46 @@ CASES += [
 ]
 
 
+FRAMES: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
+    ({"sigma": np.float32([0.5, 2.0, 1.2])}, [{"sigma": v} for v in (0.5, 2.0, 1.2)]),
+    (
+        {"window_size": np.int32([[3, 5], [7, 1], [1, 9]]), "sigma": np.float32([0.0, 1.0, 3.0])},
+        [
+            {"window_size": size, "sigma": sigma}
+            for size, sigma in zip([(3, 5), (7, 1), (1, 9)], (0.0, 1.0, 3.0), strict=True)
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize(("given", "wanted"), FRAMES)
+@pytest.mark.parametrize("layout", ["FHWC", "FCHW"])
+def test_each_frame_may_have_its_own(
+    given: dict[str, Any], wanted: list[dict[str, Any]], layout: str, device: str, software_gpu: Any
+) -> None:
+    shape = {"F": 3, "H": 20, "W": 30, "C": 2}
+    x = random_array([shape[axis] for axis in layout])
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=0 if device == "gpu" else None)
+    with pipe:
+        frames = {name: fn.per_frame(constant(v)) for name, v in given.items()}
+        data = constant(x, layout)
+        pipe.set_outputs(fn.gaussian_blur(data.gpu() if device == "gpu" else data, **frames))
+    (found,) = pipe.run()
+    blurs = [blurred(frame, layout[1:], **one) for frame, one in zip(x, wanted, strict=True)]
+    made = np.array((found.as_cpu() if device == "gpu" else found).at(0)).astype(int)
+    assert np.abs(made - np.stack(blurs).astype(int)).max() <= 1
+
+
+def test_values_for_other_frames() -> None:
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        each = fn.per_frame(constant(np.float32([1, 2])))
+        pipe.set_outputs(fn.gaussian_blur(constant(random_array((3, 4, 5, 3)), "FHWC"), sigma=each))
+    with pytest.raises(OperatorError, match="sigma has values for 2 frames, but the input has 3"):
+        pipe.run()
+
+
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 def test_sums_near_0_are_as_exact_as_their_terms(dtype: Any) -> None:
     x = random_array((20, 30, 3), dtype)

@@ -24,7 +24,9 @@ template <class F> decltype(auto) visit_sampled(DType t, F&& f) {
 }
 
 inline int32_t sample_taps(int64_t interp_type) {
-  return interp_type == 0 ? device::kSampleNearest : interp_type == 1 ? device::kSampleLinear : device::kSampleCubic;
+  constexpr int32_t taps[] = {device::kSampleNearest, device::kSampleLinear, device::kSampleCubic,
+                              device::kSampleLanczos};
+  return taps[interp_type];
 }
 
 template <class Map> class SampleOperator : public Operator, public GpuOperator {
@@ -51,7 +53,8 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
       switch (taps_) {
         case device::kSampleNearest: return run_planes<T, device::kSampleNearest>(c);
         case device::kSampleLinear: return run_planes<T, device::kSampleLinear>(c);
-        default: return run_planes<T, device::kSampleCubic>(c);
+        case device::kSampleCubic: return run_planes<T, device::kSampleCubic>(c);
+        default: return run_planes<T, device::kSampleLanczos>(c);
       }
     });
   }
