@@ -259,7 +259,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             "signals", "nfft 512, window 400, step 160",
             lambda fn, t, x: fn.spectrogram(x, nfft=512, window_length=400, window_step=160),
         ),
-        ("signals", "nfft 400, tf", lambda fn, t, x: fn.spectrogram(x, window_length=400, window_step=160, layout="tf")),
+        (
+            "signals", "nfft 400, tf",
+            lambda fn, t, x: fn.spectrogram(x, window_length=400, window_step=160, layout="tf"),
+        ),
         (
             "signals", "to mel, dB, normalized",
             lambda fn, t, x: fn.normalize(
@@ -470,7 +473,9 @@ def rows(
     inputs, ratios = Inputs(folder), []
     for name, cases in {**CASES, **(ON_GPU if gpu else {})}.items():
         for kind, what, define in cases:
-            if (only and not any(part in name for part in only)) or (gpu and kind in ("none", "jpegs", "wavs", "flacs")):
+            if (only and not any(part in name for part in only)) or (
+                gpu and kind in ("none", "jpegs", "wavs", "flacs")
+            ):
                 continue
             given = inputs.of(kind)
             if gpu and given:

@@ -67,6 +67,7 @@ device.color
 device.filter
 device.boxes
 device.noise
+device.audio
 device.custom
 core
 read
@@ -85,6 +86,7 @@ ops.color
 ops.filter
 ops.noise
 ops.tensor
+ops.audio
 ops.custom
 ops
 run

@@ -43,7 +43,9 @@ def _examples() -> list[doctest.DocTest]:
 def test_example_runs(
     example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar archive."""
+    """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar
+    archive.
+    """
     # What is loaded for a GPU is loaded once in a process.
     if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"', "examine(")):
         request.getfixturevalue("software_gpu")
@@ -54,7 +56,8 @@ def test_example_runs(
         (tmp_path / "sounds" / "a" / f"{i}.wav").write_bytes(wav(np.zeros((800, 1)), 8000))
     if "sounds" in "".join(e.source for e in example.examples) and not sounds_can_be_decoded():
         pytest.skip("needs libsndfile")
-    folders = {"sounds": str(tmp_path / "sounds"), "photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
+    folders = {"photos": str(photographs), "sounds": str(tmp_path / "sounds")}
+    folders |= {"folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)

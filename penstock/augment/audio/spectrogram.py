@@ -40,7 +40,9 @@ class Spectrogram(Op):
     window_fn = arg(None, "Factors of a window's samples; unless given, a Hann window.", kind="numbers", aka=["window"])
     power = arg(2, "1: magnitudes; 2: their squares.", choices=(1, 2))
     center_windows = arg(
-        True, "Windows are centered on multiples of the step; else the first one begins with the signal.", aka=["center"]
+        True,
+        "Windows are centered on multiples of the step; else the first one begins with the signal.",
+        aka=["center"],
     )
     reflect_padding = arg(
         True, "Windows that reach beyond the signal see it reflected, without its last sample; else zeros."

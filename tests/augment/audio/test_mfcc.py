@@ -79,7 +79,9 @@ def test_mistakes_are_named(x: Array, arguments: Any, problem: str) -> None:
         pipe.run()
 
 
-@pytest.mark.parametrize("arguments", [{"axis": -1}, {"n_mfcc": 0}, {"dct_type": 5}, {"normalize": True, "dct_type": 1}])
+@pytest.mark.parametrize(
+    "arguments", [{"axis": -1}, {"n_mfcc": 0}, {"dct_type": 5}, {"normalize": True, "dct_type": 1}]
+)
 def test_wrong_constants(arguments: Any) -> None:
     with pytest.raises(ArgumentError, match="mfcc: " + next(iter(arguments))):
         fn.mfcc(np.zeros((9, 2), np.float32), **arguments)

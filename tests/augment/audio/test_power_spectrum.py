@@ -35,9 +35,7 @@ CASES = [
     of(BLOCKS, axis=1, nfft=33),
     of(BLOCKS, axis=1, nfft=8),
     of(BLOCKS, nfft=0),
-    case(
-        "power_spectrum", BLOCKS, reference=powers, differs="DALI takes the last axis for any negative one", axis=-2
-    ),
+    case("power_spectrum", BLOCKS, reference=powers, differs="DALI takes the last axis for any negative one", axis=-2),
     case("power_spectrum", BLOCKS, reference=powers, differs="DALI has no transforms of 1 or 2 numbers", axis=0),
 ]
 

@@ -80,7 +80,12 @@ def test_transforms_of_any_length(nfft: int) -> None:
     with pipe:
         pipe.set_outputs(
             fn.spectrogram(
-                constant(x), nfft=nfft, window_length=nfft, window_step=max(nfft // 2, 1), power=1, window_fn=[1.0] * nfft
+                constant(x),
+                nfft=nfft,
+                window_length=nfft,
+                window_step=max(nfft // 2, 1),
+                power=1,
+                window_fn=[1.0] * nfft,
             )
         )
     found = pipe.run()[0].at(0)
