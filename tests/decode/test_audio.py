@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +20,7 @@ from penstock.errors import ArgumentError, DecodeError, OperatorError, PenstockE
 from tests.decode.sounds import RATE, Array, each_format, encoded, stereo, wav
 from tests.small import made
 
+ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("soundfile", reason="soundfile, which has libsndfile, is not installed")
 
 
@@ -224,6 +229,27 @@ def test_there_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded([encoded("WAV", "PCM_16")])
     with pytest.raises(OperatorError, match="sample_rate is 16001"):
         decoded([encoded("WAV", "PCM_16")], sample_rate=16001.0)
+
+
+def test_without_the_library(tmp_path: Path) -> None:
+    """An error that says what to install; in a process of its own, since a library is loaded once."""
+    code = """
+from tests.decode.sounds import sounds_can_be_decoded, wav
+from tests.decode.test_audio import decoded
+import numpy as np
+print(sounds_can_be_decoded())
+decoded([wav(np.zeros((3, 1)))])
+"""
+    environment = {**os.environ, "PENSTOCK_LIBSNDFILE": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, cwd=ROOT
+    )
+    assert done.stdout == "False\n", done.stderr
+    message = (
+        r"OperatorError: decoders.audio: Sound files need libsndfile, .* libsndfile1 of Debian .*pip install sound"
+    )
+    assert re.search(message, done.stderr), done.stderr
+    assert "or set PENSTOCK_LIBSNDFILE to its path" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [{"quality": 101.0}, {"dtype": types.UINT8}])

@@ -478,5 +478,31 @@ KNOWN = [
         example("fn.grid_mask", "noise('uint8', (3, 8, 9, 2), 1)", layout="CWHD"),
         refused("grid_mask", text="expected W right behind H"),
     ),
+    Known(
+        "a signal shorter than a window has none that is not centered, DALI reads beyond it where the step is longer",
+        example(
+            "fn.spectrogram",
+            "noise('float32', (17,), 1, 1)",
+            window_length="64",
+            window_step="80",
+            center_windows="False",
+        ),  # fmt: skip
+        refused("spectrogram", text="fewer than a window"),
+    ),
+    Known(
+        "what is infinite or no number is no scale of decibels, nor are there windows of no samples",
+        example("fn.to_decibels", "np.float32([1, 2])", cutoff_db="float('nan')"),
+        refused("to_decibels", "nonsilent_region", text="expected a finite number|expected 1 or more|expected a pos"),
+    ),
+    Known(
+        "negative axes count from the last one, DALI takes the last one for all of them",
+        example("fn.power_spectrum", "noise('float32', (6, 8), 1, 1)", axis="-2"),
+        lambda case, found: uses(case, "power_spectrum") and "axis=-" in case.text(),
+    ),
+    Known(
+        "beyond a signal there is silence, in DALI the least number where integers without a sign are made or read",
+        example("fn.audio_resample", "noise('uint8', (99,), 1, 255)", scale="1.3"),
+        lambda case, found: found.kind == VALUES and uses(case, "audio_resample") and "uint" in case.text().lower(),
+    ),
     Known("a fill is of all channels, in DALI those beyond four are what was in memory", None, one_fill),
 ]
