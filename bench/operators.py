@@ -267,7 +267,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
             "signals", "nfft 512, window 400, step 160",
             lambda fn, t, x: fn.spectrogram(x, nfft=512, window_length=400, window_step=160),
         ),
-        ("signals", "nfft 400, tf", lambda fn, t, x: fn.spectrogram(x, window_length=400, window_step=160, layout="tf")),
+        (
+            "signals", "nfft 400, tf",
+            lambda fn, t, x: fn.spectrogram(x, window_length=400, window_step=160, layout="tf"),
+        ),
         (
             "signals", "to mel, dB, normalized",
             lambda fn, t, x: fn.normalize(

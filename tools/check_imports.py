@@ -69,6 +69,7 @@ device.color
 device.filter
 device.boxes
 device.noise
+device.audio
 device.custom
 core
 read
@@ -87,6 +88,7 @@ ops.color
 ops.filter
 ops.noise
 ops.tensor
+ops.audio
 ops.custom
 ops
 run

@@ -48,8 +48,8 @@ void* CodecLibrary::open() const {
     if (const auto at = paths().find(name); at != paths().end())
       if (void* library = load(at->second.c_str())) return library;
   }
-  fail(ErrorKind::unsupported, std::string(format) + " " + kind + " need " + name + ", which was not found: " + packages +
-       " brings it, or set " + wanted + " to its path (" + reason + ")");
+  fail(ErrorKind::unsupported, std::string(format) + " " + kind + " need " + name + ", which was not found: " +
+       packages + " brings it, or set " + wanted + " to its path (" + reason + ")");
 }
 
 void* find_symbol(void* library, const char* function) { return dlsym(library, function); }

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +20,7 @@ from penstock.errors import ArgumentError, DecodeError, OperatorError, PenstockE
 from tests.decode.sounds import RATE, Array, each_format, encoded, stereo, wav
 from tests.small import made
 
+ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("soundfile", reason="soundfile, which has libsndfile, is not installed")
 
 
@@ -159,7 +164,7 @@ def broken(file: bytes, count: int, seed: int) -> list[bytes]:
 )
 def test_broken_files_are_decoded_or_refused(format: str, subtype: str | None) -> None:
     """400 of each. A crash would end the tests here; any other exception than the library's own fails."""
-    refused = 0
+    refused, messages = 0, []
     files = broken(encoded(format, subtype, 1500), 400, len(format))
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:
@@ -168,12 +173,11 @@ def test_broken_files_are_decoded_or_refused(format: str, subtype: str | None) -
     for file in files:
         try:
             pipe.run(file=[np.frombuffer(file, np.uint8)])
-        except DecodeError as error:
-            assert "decoders.audio: " in str(error)
-            refused += 1
-        except PenstockError as error:  # a rate from which so many samples come that there are too many
-            assert "sample_rate is" in str(error)
-            refused += 1
+        except PenstockError as error:  # broken; or of such a rate that there would be too many samples
+            refused += isinstance(error, DecodeError) or "sample_rate is" in str(error)
+            messages.append(str(error))
+    assert all("decoders.audio: " in message for message in messages)
+    assert refused == len(messages)
     assert 10 < refused <= 400
 
 
@@ -225,6 +229,27 @@ def test_there_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded([encoded("WAV", "PCM_16")])
     with pytest.raises(OperatorError, match="sample_rate is 16001"):
         decoded([encoded("WAV", "PCM_16")], sample_rate=16001.0)
+
+
+def test_without_the_library(tmp_path: Path) -> None:
+    """An error that says what to install; in a process of its own, since a library is loaded once."""
+    code = """
+from tests.decode.sounds import sounds_can_be_decoded, wav
+from tests.decode.test_audio import decoded
+import numpy as np
+print(sounds_can_be_decoded())
+decoded([wav(np.zeros((3, 1)))])
+"""
+    environment = {**os.environ, "PENSTOCK_LIBSNDFILE": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, cwd=ROOT
+    )
+    assert done.stdout == "False\n", done.stderr
+    message = (
+        r"OperatorError: decoders.audio: Sound files need libsndfile, .* libsndfile1 of Debian .*pip install sound"
+    )
+    assert re.search(message, done.stderr), done.stderr
+    assert "or set PENSTOCK_LIBSNDFILE to its path" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [{"quality": 101.0}, {"dtype": types.UINT8}])

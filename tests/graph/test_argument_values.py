@@ -144,6 +144,7 @@ def test_no_type_counts_as_not_given(cls: type[Op], argument: Argument) -> None:
     needed = {a.name: [1.0] * 6 if a.kind == "numbers" else 1 for a in cls.arguments.values() if a.required}
     needed |= {
         "constant": {"idata": [1]},
+        "audio_resample": {"scale": 1.0},
         "resize": {"size": 4},
         "resize_crop_mirror": {"size": 4},
         "tensor_resize": {"sizes": 4},

@@ -46,6 +46,7 @@ def _branches(device: str, merged: bool) -> Any:
 
 # Those that the sweep's modules have no cases for.
 OTHERS: dict[str, list[Make]] = {
+    "decoders.audio": [lambda _: fn.decoders.audio(_read()[0], downmix=True, sample_rate=8000.0)],
     "decoders.image": [
         _decoded("decoders.image", jpeg_engine=engine, use_fast_idct=exact) for engine in ("cuda", "hardware", "cpu")
         for exact in (False, True)

@@ -41,6 +41,7 @@ from tests.random.matchers import (
     two_filters,
     uses,
     whole_filler,
+    without_sign,
     wrapping,
 )
 
@@ -478,5 +479,21 @@ KNOWN = [
         example("fn.grid_mask", "noise('uint8', (3, 8, 9, 2), 1)", layout="CWHD"),
         refused("grid_mask", text="expected W right behind H"),
     ),
+    Known(
+        "a signal shorter than a window has none that is not centered, DALI reads beyond it where the step is longer",
+        example("fn.spectrogram", "noise('float32', (17,), 1, 1)", window_step="999", center_windows="False"),
+        refused("spectrogram", text="fewer than a window"),
+    ),
+    Known(
+        "what is infinite or no number is no scale of decibels, nor are there windows of no samples",
+        example("fn.to_decibels", "np.float32([1, 2])", cutoff_db="float('nan')"),
+        refused("to_decibels", "nonsilent_region", text="expected a finite number|expected 1 or more|expected a pos"),
+    ),
+    Known(
+        "negative axes count from the last one, DALI takes the last one for all of them",
+        example("fn.power_spectrum", "noise('float32', (6, 8), 1, 1)", axis="-2"),
+        lambda case, found: uses(case, "power_spectrum") and "axis=-" in case.text(),
+    ),
+    Known("beyond a signal there is silence, in DALI the least number of integers without a sign", None, without_sign),
     Known("a fill is of all channels, in DALI those beyond four are what was in memory", None, one_fill),
 ]

@@ -313,3 +313,7 @@ def one_fill(case: Case, found: Difference) -> bool:
     given = [call.given() for call in case.calls if call.operator == "crop_mirror_normalize"]
     padded = any("pad_output" in arguments or "out_of_bounds_policy" in arguments for arguments in given)
     return found.kind == VALUES and padded and len(np.unique(apart(case, found)[0])) == 1
+
+
+def without_sign(case: Case, found: Difference) -> bool:
+    return found.kind == VALUES and uses(case, "audio_resample") and "uint" in case.text().lower()

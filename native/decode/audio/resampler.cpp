@@ -5,10 +5,40 @@
 #include <cstring>
 #include <numbers>
 
+#include "core/simd.h"
+
 namespace ps {
 
 using device::kSincLanes;
 using device::kSincSteps;
+
+namespace {
+
+// `taps` neighbours times two rows of the table, in kSincLanes sums each, as device::Resample adds them up.
+void sum_taps(const float* from, const float* near, const float* next, int taps, float* a, float* b) {
+#if defined(__AVX2__)
+  __m256 sum_a = _mm256_setzero_ps(), sum_b = _mm256_setzero_ps();
+  for (int j = 0; j < taps; j += kSincLanes) {
+    const __m256 v = _mm256_loadu_ps(from + j);
+    sum_a = _mm256_add_ps(sum_a, _mm256_mul_ps(v, _mm256_loadu_ps(near + j)));
+    sum_b = _mm256_add_ps(sum_b, _mm256_mul_ps(v, _mm256_loadu_ps(next + j)));
+  }
+  _mm256_storeu_ps(a, sum_a), _mm256_storeu_ps(b, sum_b);
+#else
+  __m128 sums[4] = {_mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps(), _mm_setzero_ps()};
+  for (int j = 0; j < taps; j += kSincLanes)
+    for (int half = 0; half < 2; half++) {
+      const int at = j + 4 * half;
+      const __m128 v = _mm_loadu_ps(from + at);
+      sums[half] = _mm_add_ps(sums[half], _mm_mul_ps(v, _mm_loadu_ps(near + at)));
+      sums[2 + half] = _mm_add_ps(sums[2 + half], _mm_mul_ps(v, _mm_loadu_ps(next + at)));
+    }
+  for (int half = 0; half < 2; half++)
+    _mm_storeu_ps(a + 4 * half, sums[half]), _mm_storeu_ps(b + 4 * half, sums[2 + half]);
+#endif
+}
+
+}  // namespace
 
 Resampler::Resampler(double quality) {
   lobes_ = int32_t(std::lround(0.007 * quality * quality - 0.09 * quality + 3));
@@ -48,15 +78,9 @@ void Resampler::run(const float* in, int64_t n, int64_t channels, double scale, 
         out[i * channels + channel] = 0;
         continue;
       }
-      const float* __restrict from = signal + place.first;
-      const float* __restrict near = s.table + place.row * s.taps;
-      const float* __restrict next = near + s.taps;
-      float a[kSincLanes] = {}, b[kSincLanes] = {};
-      for (int j = 0; j < s.taps; j += kSincLanes)
-        for (int k = 0; k < kSincLanes; k++) {
-          a[k] += from[j + k] * near[j + k];
-          b[k] += from[j + k] * next[j + k];
-        }
+      const float* near = s.table + place.row * s.taps;
+      float a[kSincLanes], b[kSincLanes];
+      sum_taps(signal + place.first, near, near + s.taps, s.taps, a, b);
       out[i * channels + channel] = device::sinc_between(a, b, place.part);
     }
   }

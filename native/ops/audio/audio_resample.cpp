@@ -19,7 +19,8 @@ template <class F> void visit_sample(DType t, F f) {
     case DType::i32: return f(int32_t());
     case DType::f32: return f(float());
     default:
-      fail(ErrorKind::type, std::string("samples of type ") + name_of(t) + ": expected FLOAT, or integers of 8 to 32 bits");
+      fail(ErrorKind::type, std::string("samples of type ") + name_of(t) +
+                                ": expected FLOAT, or integers of 8 to 32 bits");
   }
 }
 

@@ -69,7 +69,9 @@ class MelFilterBank : public Operator, public GpuOperator {
     const auto edge = [&](int64_t i) {
       return i == 0 ? low_ : i == count_ + 1 ? high_ : mel_.to_hz(from + step * double(i));
     };
-    const auto bin_at = [&](double f) { return std::clamp<int64_t>(int64_t(std::ceil(std::min(f / width, 1e9))), 0, extent); };
+    const auto bin_at = [&](double f) {
+      return std::clamp<int64_t>(int64_t(std::ceil(std::min(f / width, 1e9))), 0, extent);
+    };
     audio::Bands all;
     for (int64_t i = 0; i < count_; i++) {
       const double left = edge(i), middle = edge(i + 1), right = edge(i + 2);

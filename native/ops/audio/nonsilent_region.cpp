@@ -1,6 +1,7 @@
 // Where the part of a signal begins that is not silent, and how long it is.
 #include "device/audio/nonsilent_region.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -82,7 +83,10 @@ class NonsilentRegion : public Operator, public GpuOperator {
   static int64_t blocks_of(const Context& c) {
     return (c.in(0).shape[0] + device::kRegionBlock - 1) / device::kRegionBlock;
   }
-  device::Silence silence(const Context& c) const { return {c.in(0).shape[0], window_, cutoff_, reference_}; }
+  device::Silence silence(const Context& c) const {
+    const int64_t n = c.in(0).shape[0];
+    return {n, std::max<int64_t>(std::min(window_, n), 1), cutoff_, reference_};
+  }
 
   template <class T> device::LoudPart find(const Context& c, const T* in) const {
     const device::Silence s = silence(c);

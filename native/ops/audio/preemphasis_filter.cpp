@@ -59,10 +59,14 @@ class PreemphasisFilter : public Operator, public GpuOperator {
     if (before >= 0 && n) to_c(in.as<uint8_t>() + size_t(before) * size_of(in.dtype), numbers, 1);
     for (int64_t at = 0; at < n; at += kPiece) {
       const int64_t count = std::min(kPiece, n - at);
-      to_c(in.as<uint8_t>() + size_t(at) * size_of(in.dtype), numbers + 1, size_t(count));
-      for (int64_t i = 0; i < count; i++) found[i] = numbers[i + 1] - share * numbers[i];
-      from_c(found, out.as<uint8_t>() + size_t(at) * size_of(out.dtype), size_t(count));
-      numbers[0] = numbers[count];
+      C* to = out.dtype == as ? out.as<C>() + at : found;
+      const C* from = numbers + 1;
+      if (in.dtype == as) from = in.as<C>() + at;
+      else to_c(in.as<uint8_t>() + size_t(at) * size_of(in.dtype), numbers + 1, size_t(count));
+      to[0] = from[0] - share * numbers[0];
+      for (int64_t i = 1; i < count; i++) to[i] = from[i] - share * from[i - 1];
+      if (to == found) from_c(found, out.as<uint8_t>() + size_t(at) * size_of(out.dtype), size_t(count));
+      numbers[0] = from[count - 1];
     }
   }
 

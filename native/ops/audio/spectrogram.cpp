@@ -57,7 +57,8 @@ class Spectrogram : public Operator, public GpuOperator {
       }
       run.store(found, lanes, power_);
       if (time_last_)
-        for (int64_t k = 0; k < bins; k++) std::memcpy(out + k * windows + t, found + k * lanes, sizeof(float) * size_t(count));
+        for (int64_t k = 0; k < bins; k++)
+          std::memcpy(out + k * windows + t, found + k * lanes, sizeof(float) * size_t(count));
       else
         audio::from_lanes(found, bins, count, out + t * bins, bins);
     }

@@ -26,7 +26,7 @@ class Mfcc(Op):
 
     axis = arg(0, "The axis that is transformed.", aka=["dim"])
     n_mfcc = arg(20, "Number of coefficients.")
-    dct_type = arg(2, "Which of the cosine transforms: 1 to 4.", choices=(1, 2, 3, 4))
+    dct_type = arg(2, "Which of the cosine transforms: 1 to 4.")
     normalize = arg(False, "Use the orthonormal transform.", aka=["norm", "ortho"])
     lifter = arg(
         0.0,
@@ -35,6 +35,8 @@ class Mfcc(Op):
     )
 
     def prepare(self) -> None:
+        if self.dct_type not in (1, 2, 3, 4):
+            raise self.wrong("dct_type", "expected 1 to 4")
         if self.axis < 0:
             raise self.wrong("axis", "expected 0 or more")
         if self.n_mfcc < 1:

@@ -31,7 +31,7 @@ class NonsilentRegion(Op):
 
     cutoff_db = arg(-60.0, "The threshold, in dB from the reference.", aka=["top_db"])
     reference_power = arg(0.0, "The mean square that is 0 dB; 0: the largest of the signal.", aka=["ref"])
-    window_length = arg(2048, "Samples of a window.", aka=["frame_length"])
+    window_length = arg(2048, "Samples of a window; no more than the signal has.", aka=["frame_length"])
     reset_interval = arg(8192, "How many samples a window moves on until it is summed up anew.",
                          unused="sums are exact enough")  # fmt: skip
 

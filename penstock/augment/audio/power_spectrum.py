@@ -34,9 +34,11 @@ class PowerSpectrum(Op):
         kind="integer",
         aka=["n_fft"],
     )
-    power = arg(2, "1: magnitudes; 2: their squares.", choices=(1, 2))
+    power = arg(2, "1: magnitudes; 2: their squares.")
 
     def prepare(self) -> None:
+        if self.power not in (1, 2):
+            raise self.wrong("power", "expected 1 or 2")
         if self.nfft is not None and self.nfft > 1 << 24:
             raise self.wrong("nfft", f"expected up to {1 << 24}")
 

@@ -38,7 +38,7 @@ class Spectrogram(Op):
     window_length = arg(512, "Samples of a window.", aka=["win_length"])
     window_step = arg(256, "Samples from one window to the next.", aka=["hop_length"])
     window_fn = arg(None, "Factors of a window's samples; unless given, a Hann window.", kind="numbers", aka=["window"])
-    power = arg(2, "1: magnitudes; 2: their squares.", choices=(1, 2))
+    power = arg(2, "1: magnitudes; 2: their squares.")
     center_windows = arg(
         True,
         "Windows are centered on multiples of the step; else the first one begins with the signal.",
@@ -50,6 +50,8 @@ class Spectrogram(Op):
     layout = arg("ft", 'Axes of the output: "ft" or "tf".', choices=("ft", "tf"))
 
     def prepare(self) -> None:
+        if self.power not in (1, 2):
+            raise self.wrong("power", "expected 1 or 2")
         for name in ("window_length", "window_step"):
             if not 1 <= getattr(self, name) <= 1 << 24:
                 raise self.wrong(name, f"expected 1 to {1 << 24}")

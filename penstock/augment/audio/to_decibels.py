@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from penstock.op import Op, arg, op
 
 
@@ -14,7 +16,7 @@ class ToDecibels(Op):
 
     Input: FLOAT of any shape and layout. Output: the same.
 
-    Errors: OperatorError for other types.
+    Errors: ArgumentError for arguments that are infinite or no numbers; OperatorError for other types.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -27,3 +29,8 @@ class ToDecibels(Op):
     multiplier = arg(10.0, "10.0 for powers, 20.0 for magnitudes.")
     reference = arg(0.0, "What 0 dB is; 0: the largest number of the sample, or 1 if none is positive.", aka=["ref"])
     cutoff_db = arg(-200.0, "The least result.", aka=["top_db", "amin"])
+
+    def prepare(self) -> None:
+        for name in ("multiplier", "reference", "cutoff_db"):
+            if not math.isfinite(getattr(self, name)):
+                raise self.wrong(name, "expected a finite number")

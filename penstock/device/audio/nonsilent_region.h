@@ -1,6 +1,6 @@
 // The part of a signal that is not silent: where the mean square of a window is large enough. The window's sum moves
-// along within blocks, and begins anew in each of them, from sums of whole blocks: so blocks do not wait for each other,
-// and errors do not grow. Doubles hold it exactly enough for no threshold to see what is left of louder parts.
+// along within blocks, and begins anew in each of them, from sums of whole blocks: so blocks do not wait for each
+// other, and errors do not grow. Doubles hold it exactly enough for no threshold to see what is left of louder parts.
 #pragma once
 
 #include "device/base/convert.h"

@@ -21,6 +21,7 @@ def region(
     window_length: int = 2048,
     reset_interval: int = 8192,
 ) -> tuple[Array, Array]:
+    window_length = max(min(window_length, len(x)), 1)
     sums = np.concatenate([[0], np.cumsum(x.astype(np.longdouble) ** 2)])
     ends = np.arange(1, len(x) + 1)
     means = np.float32((sums[ends] - sums[np.maximum(ends - window_length, 0)]) / window_length)

@@ -62,7 +62,7 @@ def test_mistakes_are_named(dtype: Any) -> None:
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
     with pipe:
         pipe.set_outputs(fn.preemphasis_filter(constant(np.zeros(3, dtype))))
-    with pytest.raises(OperatorError, match="the input is .*: expected integers, FLOAT or FLOAT64"):
+    with pytest.raises(OperatorError, match=r"the input is .*: expected integers, FLOAT or FLOAT64"):
         pipe.run()
 
 

@@ -25,7 +25,8 @@ def decibels(x: Array, multiplier: float = 10.0, reference: float = 0.0, cutoff_
 NEAR = Apart(tolerance=1e-6)
 ODD = samples([[0, -1, 1e-30, 1, np.nan, 2, 1e-40, 3e38], np.zeros(5), -np.ones(3)], dtype=np.float32)
 CASES = [
-    dataclasses.replace(case("to_decibels", spectra(), reference=decibels, from_dali=NEAR), arguments=arguments)  # one is "reference"
+    # one of the arguments is called "reference", as one of case()
+    dataclasses.replace(case("to_decibels", spectra(), reference=decibels, from_dali=NEAR), arguments=arguments)
     for arguments in (
         {}, {"multiplier": 20.0, "cutoff_db": -30.0}, {"reference": 3.0}, {"reference": 1e-5, "cutoff_db": 30.0},
         {"reference": -1.0}, {"cutoff_db": -100.0, "multiplier": -10.0}, {"cutoff_db": -1e5, "reference": 1.0},
