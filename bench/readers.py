@@ -117,17 +117,19 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int, shuffle: b
 def _start(name: str, arguments: dict[str, Any], cache: Path) -> dict[str, float]:
     """In a process of its own: until the first batch is there, and the memory at the end of many batches."""
     code = f"""
-import json, resource, sys, time
+import json, re, time
 import numpy as np
 from bench import readers
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def memory(what):
+    return int(re.search(what + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+before = memory("VmRSS")
 begin = time.perf_counter()
 pipe = readers._pipeline("penstock", {name!r}, {arguments!r}, 2, random_shuffle=True)
 pipe.run()
 took = time.perf_counter() - begin
 for _ in range(2000):
     pipe.run()
-most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+most = memory("VmHWM")
 print(json.dumps([took, most / 1024, (most - before) / 1024]))
 """
     environment = {**os.environ, "PENSTOCK_CACHE": str(cache)}
