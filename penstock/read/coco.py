@@ -56,10 +56,10 @@ class Coco(IndexReader):
         ...     json.dump({"images": pictures, "annotations": objects, "categories": [{"id": 18}]}, file)
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
         ... def pipeline():
-        ...     return tuple(fn.readers.coco(file_root=folder, annotations_file=annotations, ratio=True))
+        ...     return tuple(fn.readers.coco(file_root=folder, annotations_file=annotations))
         >>> files, boxes, labels = pipeline().run()
-        >>> boxes.at(0).round(2).tolist(), labels.at(0).tolist()
-        ([[0.02, 0.05, 0.06, 0.11]], [1])
+        >>> boxes.at(0).tolist(), labels.at(0).tolist()
+        ([[10.0, 20.0, 30.0, 40.0]], [1])
     """
 
     file_root = arg(
@@ -70,7 +70,7 @@ class Coco(IndexReader):
         aka=["root", "img_folder", "image_dir", "data_dir"],
     )
     annotations_file = arg(
-        None, "The JSON file.", kind="path", to_kernel=False, aka=["ann_file", "annFile", "annotation_file"]
+        "", "The JSON file.", kind="path", to_kernel=False, aka=["ann_file", "annFile", "annotation_file"]
     )
     images = arg(
         None,
@@ -92,7 +92,7 @@ class Coco(IndexReader):
     pixelwise_masks = arg(False, "Give the masks as a picture.", to_kernel=False)
     image_ids = arg(False, "Give the pictures' ids.", to_kernel=False)
     preprocessed_annotations = arg(
-        None,
+        "",
         "Folder of what `save_preprocessed_annotations` has saved, in place of the JSON file.",
         kind="path",
         to_kernel=False,
@@ -101,7 +101,7 @@ class Coco(IndexReader):
         False, "Save the annotations, as they were selected and converted, in a few binary files, which are DALI's.",
         to_kernel=False,
     )  # fmt: skip
-    save_preprocessed_annotations_dir = arg(None, "The folder to save them in.", kind="path", to_kernel=False)
+    save_preprocessed_annotations_dir = arg("", "The folder to save them in.", kind="path", to_kernel=False)
     shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
     shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
     masks = arg(

@@ -55,7 +55,7 @@ class Numpy(NamedFilesReader):
     rel_roi_end = arg(None, "Elements behind the last ones, as shares of the extents.", kind="numbers",
                       per_sample=True)  # fmt: skip
     rel_roi_shape = arg(None, "Numbers of elements, as shares of the extents.", kind="numbers", per_sample=True)
-    roi_axes = arg(None, "The axes by number, in the order of the other arguments; none: all.", kind="integers")
+    roi_axes = arg([], "The axes by number, in the order of the other arguments; none: all.", kind="integers")
     out_of_bounds_policy = arg(
         "error",
         "What becomes of a region that reaches beyond the array: 'error' refuses it, 'trim_to_shape' cuts it, 'pad' "
@@ -78,4 +78,5 @@ class Numpy(NamedFilesReader):
         return 1
 
     def kernel_arguments(self) -> dict[str, Any]:
-        return {**Op.kernel_arguments(self), "names": self.index.tables()["names"]}
+        own = {**Op.kernel_arguments(self), "roi_axes": self.roi_axes or None}
+        return {**own, "names": self.index.tables()["names"]}

@@ -33,9 +33,12 @@ def _decoded(name: str, **arguments: Any) -> Make:
     return lambda device: call(registry.ops[name], (_read()[0],), {"device": device, **arguments})
 
 
+def _on(device: str, data: DataNode) -> DataNode:
+    return data.gpu() if device == "gpu" else data
+
+
 def _there(device: str) -> DataNode:
-    image = fn.cast(_read()[0], dtype=types.FLOAT)
-    return image.gpu() if device == "gpu" else image
+    return _on(device, fn.cast(_read()[0], dtype=types.FLOAT))
 
 
 def _branches(device: str, merged: bool) -> Any:
@@ -59,6 +62,14 @@ OTHERS: dict[str, list[Make]] = {
     ],
     "random_crop_generator": [lambda _: fn.random_crop_generator(types.Constant(np.int64([4, 6])))],
     "peek_image_shape": [lambda _: fn.peek_image_shape(_read()[0])],
+    "decoders.numpy": [lambda _: fn.decoders.numpy(_read()[0])],
+    "decoders.inflate": [
+        lambda device: fn.decoders.inflate(_on(device, _read()[0]), shape=3),
+        lambda device: fn.decoders.inflate(_on(device, _read()[0]), shape=3, chunk_sizes=[1], chunk_offsets=[0]),
+    ],
+    "io.file.read": [lambda _: fn.io.file.read(_read()[0])],
+    "_readers.coco_masks": [lambda _: fn._readers.coco_masks(*[_read()[1] for _ in range(6)])],
+    "_readers.sequence_frames": [lambda _: fn._readers.sequence_frames(*_read())],
     "_conditional.split": [lambda device: _branches(device, False)],
     "_conditional.merge": [lambda device: _branches(device, True)],
     "python_function": [lambda device: fn.python_function(_there(device), function=abs, device=device)],
