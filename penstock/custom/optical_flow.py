@@ -50,21 +50,24 @@ class OpticalFlow(Op):
     in_python = True
 
     preset = arg(0.0, "0.0 is slow and good, 0.5 is between, 1.0 is fast.", choices=tuple(_PRESETS), to_kernel=False)
-    output_grid = arg(4, "Rows and columns of a cell: 1, 2 or 4.", choices=(1, 2, 4), to_kernel=False)
+    output_grid = arg(4, "Rows and columns of a cell: 1, 2 or 4.", to_kernel=False)
     output_format = arg(
         None, "The old name of output_grid.", kind="integer", deprecated="use output_grid", to_kernel=False
     )
-    hint_grid = arg(4, "Rows and columns of a cell of hints: 1, 2, 4 or 8.", choices=(1, 2, 4, 8), to_kernel=False)
+    hint_grid = arg(4, "Rows and columns of a cell of hints: 1, 2, 4 or 8.", to_kernel=False)
     enable_temporal_hints = arg(False, "The search begins with the vectors of the frame before.", to_kernel=False)
     enable_external_hints = arg(False, "The search begins with the second input.", to_kernel=False)
     image_type = arg(types.RGB, "types.RGB, types.BGR or types.GRAY.", choices=tuple(_IMAGES), to_kernel=False)
 
     def prepare(self) -> None:
-        if self.output_format is None:
-            return
-        if self.output_format not in (1, 2, 4):
-            raise self.wrong("output_format", "expected 1, 2 or 4")
-        self.output_grid = self.output_format
+        for name, known in (
+            ("output_grid", (1, 2, 4)),
+            ("output_format", (None, 1, 2, 4)),
+            ("hint_grid", (1, 2, 4, 8)),
+        ):
+            if getattr(self, name) not in known:
+                raise self.wrong(name, f"expected one of {', '.join(map(str, filter(None, known)))}")
+        self.output_grid = self.output_format or self.output_grid
 
     def num_outputs(self) -> int:
         if self.enable_external_hints != (self.input_count == 2):
