@@ -209,7 +209,7 @@ def test_nodes_of_an_if_are_made_on_its_line() -> None:
     lines = {node.op.name: node.location.line - first for node in pipe.nodes if node.location}
     assert lines["_conditional.merge"] == 1
     assert lines["gt"] == 1
-    with pytest.raises(RuntimeError, match=r"branches differ.*\n(.*\n)?.*made at .*test_conditionals.py:.*if x > 0:"):
+    with pytest.raises(RuntimeError, match=r"samples differ.*\n(.*\n)?.*made at .*test_conditionals.py:.*if x > 0:"):
         pipe.run()
 
 
