@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench import operators
 from bench.contest import Contestant, contest, ratio
+from bench.inputs import BATCH
 from bench.photos import photos
 from bench.report import Section, arguments, choose, table, write
 
@@ -47,13 +48,13 @@ class Bench:
         yield from table(HEAD, rows)
 
     def operators(self) -> Iterator[str]:
-        yield f"Samples per second, batches of {operators.BATCH}, 2 threads, inputs from memory."
+        yield f"Samples per second, batches of {BATCH}, 2 threads, inputs from memory."
         yield ""
         root, rows = photos("420", self.count), []
         for name, cases in operators.CASES.items():
             for i, (_, what, _) in enumerate(cases):
                 title = f"{name} {what}".strip()
-                rows.append(self.row(f"operator {name} {i}", title, root, operators.BATCH, self.seconds / 5))
+                rows.append(self.row(f"operator {name} {i}", title, root, BATCH, self.seconds / 5))
         yield from table(HEAD, rows)
 
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 
 from bench import operators
+from bench.inputs import THREADS
 from bench.photos import photos
 from bench.report import has_dali, table, write
 
@@ -22,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench ops", description=__doc__)
     parser.add_argument("names", nargs="*", help="parts of operators' names (default: all)")
     parser.add_argument("--gpu", action="store_true", help="on a GPU, of data that is there")
-    parser.add_argument("--threads", type=int, default=operators.THREADS, help="of each pipeline")
+    parser.add_argument("--threads", type=int, default=THREADS, help="of each pipeline")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
     parser.add_argument("--seconds", type=float, default=0.25, help="length of one round")
     parser.add_argument("--count", type=int, help="photographs in the set, for a short trial")
