@@ -120,8 +120,8 @@ def alike(case: Case, ours: Array, dali: Array) -> bool:
 def differing(case: Case, ours: Array, dali: Array) -> Any:
     """Where they are further apart than they may be."""
     names = case.operators()
+    tolerance = max([1e-5, *(TOLERANCE.get(name, 0) for name in names)])
     if ours.dtype.kind == "f":
-        tolerance = max([1e-5, *(TOLERANCE.get(name, 0) for name in names)])
         tolerance = max(tolerance, 2.0**-9 if ours.dtype == np.float16 or "FLOAT16" in case.text() else 0)
         with np.errstate(invalid="ignore"):  # NaN of other kinds
             return ~near(ours.astype(np.float64), dali.astype(np.float64), tolerance)
@@ -129,7 +129,7 @@ def differing(case: Case, ours: Array, dali: Array) -> Any:
     if len(case.calls) > 1:
         off_by = max(off_by, 1)  # a float of the step before may be rounded to either side
     if off_by and ours.dtype.itemsize >= 4:  # which were floats on the way
-        off_by = max(off_by, int(1e-5 * float(np.max(np.abs(dali.astype(np.float64)), initial=0))))
+        off_by = max(off_by, int(tolerance * float(np.max(np.abs(dali.astype(np.float64)), initial=0))))
     if not off_by or ours.dtype == np.bool_:
         return ours != dali
     return np.where(ours > dali, ours - dali, dali - ours) > off_by
