@@ -17,8 +17,8 @@ struct SoundRequest {
   float rate;                          // of the result
 };
 
-// A part of a sound, at another rate unless `rate` is 0 or less. Throws Error(argument) for a rate that is no number, and
-// for more samples than that, of all channels together.
+// A part of a sound, at another rate unless `rate` is 0 or less. Throws Error(argument) for a rate that is no number,
+// and for more samples than that, of all channels together.
 SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, double rate, bool downmix,
                            int64_t max_samples);
 
