@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from penstock.errors import ReadError
 from penstock.read.coco_runs import RUN_COLUMNS, Runs, runs_of
+from penstock.read.json_file import loads
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int32]
@@ -109,18 +109,9 @@ def parsed(path: str) -> Any:
     except OSError as error:
         raise ReadError(f"the annotations {path} cannot be read: {error.strerror}") from error
     try:
-        return _parser()(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         raise ReadError(f"the annotations {path} are no JSON: {error}") from error
-
-
-def _parser() -> Callable[[bytes], Any]:
-    try:
-        import orjson
-    except ImportError:
-        return json.loads
-    loads: Callable[[bytes], Any] = orjson.loads
-    return loads
 
 
 class _File:

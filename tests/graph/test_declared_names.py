@@ -70,6 +70,7 @@ OTHERS: dict[str, list[Make]] = {
     "io.file.read": [lambda _: fn.io.file.read(_read()[0])],
     "_readers.coco_masks": [lambda _: fn._readers.coco_masks(*[_read()[1] for _ in range(6)])],
     "_readers.sequence_frames": [lambda _: fn._readers.sequence_frames(*_read())],
+    "_readers.nemo_sound": [lambda _: fn._readers.nemo_sound(*_read())],
     "_conditional.split": [lambda device: _branches(device, False)],
     "_conditional.merge": [lambda device: _branches(device, True)],
     "python_function": [lambda device: fn.python_function(_there(device), function=abs, device=device)],

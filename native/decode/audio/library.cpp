@@ -15,7 +15,8 @@ SndLibrary::SndLibrary() {
   void* library = kLibrary.open();
   bool all = true;
 #define PS_SND(name) find_symbol(library, "sf_" #name, name), all = all && name;
-  PS_SND(open_virtual) PS_SND(close) PS_SND(strerror) PS_SND(readf_float) PS_SND(readf_short) PS_SND(readf_int)
+  PS_SND(open_virtual) PS_SND(close) PS_SND(strerror) PS_SND(seek)
+  PS_SND(readf_float) PS_SND(readf_short) PS_SND(readf_int)
 #undef PS_SND
   require(all, kLibrary);
 }

@@ -26,6 +26,7 @@ struct SndLibrary {
   SndFile* (*open_virtual)(SndSource*, int mode, SndInfo*, void* user) = nullptr;
   int (*close)(SndFile*) = nullptr;
   const char* (*strerror)(SndFile*) = nullptr;
+  int64_t (*seek)(SndFile*, int64_t, int whence) = nullptr;
   int64_t (*readf_float)(SndFile*, float*, int64_t) = nullptr;
   int64_t (*readf_short)(SndFile*, int16_t*, int64_t) = nullptr;
   int64_t (*readf_int)(SndFile*, int32_t*, int64_t) = nullptr;

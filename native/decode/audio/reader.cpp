@@ -1,6 +1,7 @@
 #include "decode/audio/reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/error.h"
@@ -56,9 +57,31 @@ template <class T> void read_as(Sound& sound, const SoundRequest& r, const Resam
 
 }  // namespace
 
+SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, double rate, bool downmix,
+                           int64_t max_samples) {
+  if (!std::isfinite(rate)) fail(ErrorKind::argument, "sample_rate is " + std::to_string(rate));
+  SoundRequest r{sound.frames(), sound.channels(), first, frames, frames, 1, downmix, float(sound.rate())};
+  if (rate <= 0 || rate == sound.rate()) return r;
+  r.scale = sound.rate() / rate;
+  if (double(r.frames) * double(r.channels) / r.scale > double(max_samples))
+    fail(ErrorKind::argument, "sample_rate is " + std::to_string(rate) + ": that makes more than " +
+                                  std::to_string(max_samples) + " samples of " + std::to_string(r.frames));
+  r.length = Resampler::length(r.frames, sound.rate(), rate);
+  r.rate = float(rate);
+  return r;
+}
+
+void describe_sound(const SoundRequest& r, DType dtype, Tensor& out) {
+  out.dtype = dtype;
+  out.shape = {r.length};
+  if (!r.downmix) out.shape.push(r.channels);
+  out.layout = {};
+}
+
 void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch) {
-  if (sound.frames() != r.frames || sound.channels() != r.channels)
+  if (sound.frames() != r.stored || sound.channels() != r.channels)
     fail(ErrorKind::decode, "the file has changed since its header was read");
+  sound.skip(r.first);
   switch (out.dtype) {
     case DType::f32: return read_as(sound, r, resampler, out.as<float>(), scratch);
     case DType::i16: return read_as(sound, r, resampler, out.as<int16_t>(), scratch);

@@ -9,11 +9,21 @@
 namespace ps {
 
 struct SoundRequest {
-  int64_t frames, length, channels;    // of the file; of the result; of the file
+  int64_t stored, channels;            // of the file
+  int64_t first, frames;               // of the part that is wanted, in the file
+  int64_t length;                      // of the result
   double scale;                        // samples of the file for one of the result; 1: it keeps its rate
   bool downmix;                        // the mean of all channels
-  float rate = 0;                      // of the result
+  float rate;                          // of the result
 };
+
+// A part of a sound, at another rate unless `rate` is 0 or less. Throws Error(argument) for a rate that is no number,
+// and for more samples than that, of all channels together.
+SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, double rate, bool downmix,
+                           int64_t max_samples);
+
+// What the request makes of the output.
+void describe_sound(const SoundRequest& r, DType dtype, Tensor& out);
 
 // `out` is of type FLOAT, INT16 or INT32.
 void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch);

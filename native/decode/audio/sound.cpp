@@ -55,6 +55,12 @@ Sound::~Sound() {
   if (file_) SndLibrary::get().close(file_);
 }
 
+void Sound::skip(int64_t frames) {
+  if (!frames) return;
+  done_ += frames;
+  if (SndLibrary::get().seek(file_, done_, SEEK_SET) != done_) give_up("");
+}
+
 template <class T> void Sound::read(int64_t (*function)(SndFile*, T*, int64_t), T* to, int64_t frames) {
   while (frames > 0) {
     const int64_t n = function(file_, to, frames);

@@ -24,6 +24,8 @@ class Sound {
     const int subtype = info_.format & kSndSubtypes;
     return subtype == kSndFloat || subtype == kSndDouble;
   }
+  // Goes on behind so many of the next samples, which must be there: throws Error(decode).
+  void skip(int64_t frames);
   // The next samples of all channels, which must be there: throws Error(decode). As integers only where floats are not
   // what is stored, which libsndfile would not scale.
   void read(float* to, int64_t frames) { read(SndLibrary::get().readf_float, to, frames); }

@@ -1,6 +1,4 @@
 // Decodes sounds: their samples, and how many of them make a second.
-#include <cmath>
-
 #include "decode/audio/reader.h"
 #include "decode/limit.h"
 #include "ops/decode/file.h"
@@ -20,26 +18,11 @@ class DecodeAudio : public Operator {
     check_file(c.in(0));
     const Sound sound = open(c);
     SoundRequest& r = c.param<SoundRequest>();
-    r = {sound.frames(), sound.frames(), sound.channels(), 1, downmix_};
-    const double wanted = rate_.get(c);
-    if (!std::isfinite(wanted)) fail(ErrorKind::argument, "sample_rate is " + std::to_string(wanted));
-    const double rate = wanted > 0 ? wanted : sound.rate();
-    if (rate != sound.rate()) {
-      r.scale = sound.rate() / rate;
-      if (double(r.frames) * double(r.channels) / r.scale > double(max_samples_))
-        fail(ErrorKind::argument, "sample_rate is " + std::to_string(wanted) + ": that makes more than " +
-                                      std::to_string(max_samples_) + " samples of " + std::to_string(r.frames));
-      r.length = Resampler::length(r.frames, sound.rate(), rate);
-    }
-    Tensor& out = c.out(0);
-    out.dtype = dtype_;
-    out.shape = {r.length};
-    if (!downmix_) out.shape.push(r.channels);
-    out.layout = {};
+    r = request_sound(sound, 0, sound.frames(), rate_.get(c), downmix_, max_samples_);
+    describe_sound(r, dtype_, c.out(0));
     c.out(1).dtype = DType::f32;
     c.out(1).shape = {};
     c.out(1).layout = {};
-    r.rate = float(rate);
   }
 
   void run(const Context& c) const override {
