@@ -18,9 +18,9 @@ _ELSEWHERE = {
 }  # fmt: skip
 # By bench/readers.py and bench/datasets.py, and in the pipelines of bench/cpu.py.
 _WITH_FILES = {
-    "decoders.inflate", "decoders.numpy", "experimental.readers.fits", "io.file.read", "readers.caffe", "readers.caffe2",
-    "readers.coco", "readers.file", "readers.mxnet", "readers.nemo_asr", "readers.numpy", "readers.sequence",
-    "readers.tfrecord", "readers.webdataset",
+    "decoders.inflate", "decoders.numpy", "experimental.readers.fits", "io.file.read", "readers.caffe",
+    "readers.caffe2", "readers.coco", "readers.file", "readers.mxnet", "readers.nemo_asr", "readers.numpy",
+    "readers.sequence", "readers.tfrecord", "readers.webdataset",
 }  # fmt: skip
 
 
