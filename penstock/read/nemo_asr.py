@@ -65,7 +65,14 @@ class NemoAsr(ResampleQualityArgs, IndexReader):
     read_idxs = arg(False, "Whether the sample's number is an output.", to_kernel=False)
     min_duration = arg(0.0, "Shorter samples are left out, in seconds.", to_kernel=False)
     max_duration = arg(0.0, "Longer samples are left out, in seconds; 0: none are.", to_kernel=False)
-    normalize_text = arg(None, "Nothing.", kind="boolean", to_kernel=False, unused="texts are as they are written")
+    normalize_text = arg(
+        None,
+        "Nothing.",
+        kind="boolean",
+        to_kernel=False,
+        deprecated="texts are as they are written",
+        unused="texts are as they are written",
+    )
     sample_rate = arg(-1.0, "Samples for a second of the result; 0 or less: as in the file.", to_kernel=False)
     downmix = arg(True, "Mix all channels to one.", to_kernel=False)
     dtype = arg(types.FLOAT, "Type of the samples.", choices=(types.FLOAT, types.INT16, types.INT32), to_kernel=False)
