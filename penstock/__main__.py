@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,23 +71,35 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0
 
 
+class _Progress:
+    """A line of a terminal that tells how far something is, once it takes longer than a second."""
+
+    def __init__(self, text: Callable[[int, int], str]):
+        self._text, self._begin, self._terminal = text, time.monotonic(), sys.stderr.isatty()
+
+    def _is_shown(self) -> bool:
+        return self._terminal and time.monotonic() > self._begin + 1
+
+    def show(self, done: int, of: int) -> None:
+        if self._is_shown():
+            print(f"\r{self._text(done, of)}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._is_shown():
+            print(file=sys.stderr)
+
+
 def _validate(options: argparse.Namespace) -> int:
     from penstock.errors import PenstockError
     from penstock.insight.validate import as_json, validate
 
-    begin, terminal = time.monotonic(), sys.stderr.isatty()
-
-    def show(done: int, of: int) -> None:
-        if terminal and time.monotonic() > begin + 1:
-            print(f"\r{done} of {of} samples", end="", file=sys.stderr, flush=True)
-
+    progress = _Progress(lambda done, of: f"{done} of {of} samples")
     try:
-        found = validate(options.paths, options.format, decode=options.decode, progress=show)
+        found = validate(options.paths, options.format, decode=options.decode, progress=progress.show)
     except PenstockError as error:
         print(error, file=sys.stderr)
         return 2
-    if terminal and time.monotonic() > begin + 1:
-        print(file=sys.stderr)
+    progress.end()
     print(as_json(found) if options.json else found)
     return int(bool(found.faults))
 
@@ -109,20 +121,17 @@ def _index(options: argparse.Namespace) -> int:
     from penstock.errors import PenstockError
     from penstock.read.write_index import write_indexes
 
-    begin, terminal = time.monotonic(), sys.stderr.isatty()
+    def bar(done: int, of: int) -> str:
+        width = 40 * done // max(of, 1)
+        return f"[{'#' * width}{' ' * (40 - width)}] {done / 1e9:.1f} GB"
 
-    def show(done: int, of: int) -> None:
-        if terminal and time.monotonic() > begin + 1:
-            width = 40 * done // max(of, 1)
-            print(f"\r[{'#' * width}{' ' * (40 - width)}] {done / 1e9:.1f} GB", end="", file=sys.stderr, flush=True)
-
+    progress = _Progress(bar)
     try:
-        found = write_indexes(options.files, options.output, force=options.force, progress=show)
+        found = write_indexes(options.files, options.output, force=options.force, progress=progress.show)
     except PenstockError as error:
         print(error, file=sys.stderr)
         return 1
-    if terminal and time.monotonic() > begin + 1:
-        print(file=sys.stderr)
+    progress.end()
     failed = False
     for one in found:
         failed |= isinstance(one, PenstockError) or one.broken > 0

@@ -16,7 +16,7 @@ from penstock.auto_aug.core.augmentation import Augmentation
 from penstock.auto_aug.core.magnitude import seed_of, signed_bin
 from penstock.auto_aug.core.policy import Policy, Step
 from penstock.auto_aug.core.select import select
-from penstock.auto_aug.suites import Limits, arguments, check_data, translations
+from penstock.auto_aug.suites import Limits, arguments, check_data, shared, translations
 from penstock.errors import ArgumentError
 from penstock.graph.node import DataNode
 
@@ -116,10 +116,7 @@ def auto_augment(
             "max_translate_abs": max_translate_abs,
             "max_translate_rel": max_translate_rel,
         }
-    others = {"fill_value": fill_value, "interp_type": interp_type}
-    if shape is not None:
-        others["shape"] = shape
-    return apply_auto_augment(makers[policy_name](**given), data, seed, **others)
+    return apply_auto_augment(makers[policy_name](**given), data, seed, **shared(shape, fill_value, interp_type))
 
 
 def auto_augment_image_net(data: DataNode, *args: Any, **kwargs: Any) -> DataNode:

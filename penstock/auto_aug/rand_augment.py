@@ -13,7 +13,7 @@ from penstock import fn, types
 from penstock.auto_aug import augmentations as a
 from penstock.auto_aug.core.augmentation import Augmentation
 from penstock.auto_aug.core.magnitude import seed_of, signed_bin
-from penstock.auto_aug.suites import Limits, apply_one, arguments, check_bins, check_data, translations, without
+from penstock.auto_aug.suites import Limits, apply_one, arguments, check_bins, check_data, shared, translations, without
 from penstock.errors import ArgumentError
 from penstock.graph.node import DataNode
 
@@ -55,10 +55,7 @@ def rand_augment(
     """
     make = get_rand_augment_suite if monotonic_mag else get_rand_augment_non_monotonic_suite
     suite = without("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
-    others = {"fill_value": fill_value, "interp_type": interp_type}
-    if shape is not None:
-        others["shape"] = shape
-    return apply_rand_augment(suite, data, n, m, num_magnitude_bins, seed, **others)
+    return apply_rand_augment(suite, data, n, m, num_magnitude_bins, seed, **shared(shape, fill_value, interp_type))
 
 
 def apply_rand_augment(

@@ -54,6 +54,12 @@ def arguments(
     return lambda augmentation: {k: v for k, v in given.items() if augmentation.takes(k)}
 
 
+def shared(shape: Any, fill_value: int | None, interp_type: Any) -> dict[str, Any]:
+    """The arguments that go to augmentations which have them."""
+    found = {"fill_value": fill_value, "interp_type": interp_type}
+    return found if shape is None else {**found, "shape": shape}
+
+
 def check_data(name: str, data: Any) -> None:
     if not isinstance(data, DataNode):
         raise ArgumentError(f"{name}: data is {data!r}: expected a node")

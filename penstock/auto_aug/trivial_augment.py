@@ -12,7 +12,7 @@ from penstock import fn, types
 from penstock.auto_aug import augmentations as a
 from penstock.auto_aug.core.augmentation import Augmentation
 from penstock.auto_aug.core.magnitude import seed_of, signed_bin
-from penstock.auto_aug.suites import Limits, apply_one, arguments, check_bins, check_data, translations, without
+from penstock.auto_aug.suites import Limits, apply_one, arguments, check_bins, check_data, shared, translations, without
 from penstock.errors import ArgumentError
 from penstock.graph.node import DataNode
 
@@ -49,11 +49,8 @@ def trivial_augment_wide(
     [375, 500, 3]
     """
     suite = get_trivial_augment_wide_suite(shape is not None, max_translate_abs, max_translate_rel)
-    others = {"fill_value": fill_value, "interp_type": interp_type}
-    if shape is not None:
-        others["shape"] = shape
     chosen = without("trivial_augment_wide", suite, excluded)
-    return apply_trivial_augment(chosen, data, num_magnitude_bins, seed, **others)
+    return apply_trivial_augment(chosen, data, num_magnitude_bins, seed, **shared(shape, fill_value, interp_type))
 
 
 def apply_trivial_augment(

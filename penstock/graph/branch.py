@@ -26,14 +26,14 @@ class Fork:
         self._branches = Branch(self, 0), Branch(self, 1)
         self._divided: dict[DataNode, Sequence[DataNode]] = {}
 
-    def branch(self, taken: bool) -> Branch:
-        """One of them, for a ``with`` block."""
-        return self._branches[not taken]
+    def branch(self, taken: bool) -> At:
+        """For a ``with`` block in which one of them is being defined."""
+        return At((*self._outside, self._branches[not taken]))
 
     def divided(self, node: DataNode) -> Sequence[DataNode]:
         """Both parts of a node, made outside of the branches."""
         if node not in self._divided:
-            with Branch.at(self._outside):
+            with At(self._outside):
                 parts = self._divided[node] = self._split(node, self.predicate)
             for part, branch in zip(parts, self._branches, strict=True):
                 part.branches = (*self._outside, branch)
@@ -41,38 +41,26 @@ class Fork:
 
 
 class Branch:
-    """One way of a fork: operators made inside ``with branch:`` run on the samples that take it."""
+    """One way of a fork."""
 
     _active: ClassVar[threading.local] = threading.local()
 
     def __init__(self, fork: Fork, index: int):
         self._fork, self._index = fork, index
-        self._before: tuple[Branch, ...] = ()
 
     @classmethod
     def stack(cls) -> tuple[Branch, ...]:
         """The branches that this thread is defining, outermost first."""
         return getattr(cls._active, "stack", ())
 
-    @classmethod
-    def at(cls, stack: tuple[Branch, ...]) -> _At:
-        """For a ``with`` block in which these are the branches being defined."""
-        return _At(stack)
-
     def part(self, node: DataNode) -> DataNode:
         """Of a node from outside the samples that take this branch."""
         return self._fork.divided(node)[self._index]
 
-    def __enter__(self) -> Branch:
-        self._before = self.stack()
-        type(self)._active.stack = (*self._before, self)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        type(self)._active.stack = self._before
+class At:
+    """For a ``with`` block: operators made in it run on the samples that take these branches."""
 
-
-class _At:
     def __init__(self, stack: tuple[Branch, ...]):
         self._stack = stack
 

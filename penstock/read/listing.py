@@ -146,7 +146,8 @@ def files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
     return names
 
 
-def _from_list(file_list: str, file_root: StrPath | None) -> FileList:
+def lines_of(file_list: str) -> list[bytes]:
+    """The lines of a list of files. ReadError where it cannot be read, ArgumentError for what is no text."""
     try:
         with open(file_list, "rb") as file:
             text = file.read()
@@ -154,8 +155,12 @@ def _from_list(file_list: str, file_root: StrPath | None) -> FileList:
         raise ReadError(f"file_list={file_list!r}: cannot read it: {error.strerror}") from error
     if b"\0" in text:
         raise ArgumentError(f"file_list={file_list!r} contains a zero byte: it is no text file")
+    return text.split(b"\n")
+
+
+def _from_list(file_list: str, file_root: StrPath | None) -> FileList:
     names, labels = [], []
-    for number, line in enumerate(text.split(b"\n"), 1):
+    for number, line in enumerate(lines_of(file_list), 1):
         words = line.rsplit(None, 1)  # at the last run of spaces: names contain spaces, too
         if len(words) == 2 and words[1].isdigit() and (label := int(words[1])) <= _INT32.max:
             names.append(words[0])

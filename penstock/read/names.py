@@ -9,7 +9,7 @@ from penstock.errors import ArgumentError, ReadError
 from penstock.op import arg
 from penstock.read.base import IndexReader
 from penstock.read.index import Index, digest_of, has_scheme, packed
-from penstock.read.listing import files_in, matcher
+from penstock.read.listing import files_in, lines_of, matcher
 
 
 class NamedFilesReader(IndexReader):
@@ -60,14 +60,7 @@ def list_names(
 
 
 def _from_list(file_list: str, file_root: str | None) -> tuple[str, list[str]]:
-    try:
-        with open(file_list, "rb") as file:
-            text = file.read()
-    except OSError as error:
-        raise ReadError(f"file_list={file_list!r}: cannot read it: {error.strerror}") from error
-    if b"\0" in text:
-        raise ArgumentError(f"file_list={file_list!r} contains a zero byte: it is no text file")
-    names = [os.fsdecode(name) for line in text.split(b"\n") if (name := line.rstrip())]
+    names = [os.fsdecode(name) for line in lines_of(file_list) if (name := line.rstrip())]
     if not names:
         raise ArgumentError(f"file_list={file_list!r} names no file")
     return os.path.dirname(file_list) if file_root is None else file_root, names

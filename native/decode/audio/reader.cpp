@@ -71,11 +71,14 @@ SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, do
   return r;
 }
 
-void describe_sound(const SoundRequest& r, DType dtype, Tensor& out) {
+void describe_sound(const SoundRequest& r, DType dtype, Tensor& out, Tensor& rate) {
   out.dtype = dtype;
   out.shape = {r.length};
   if (!r.downmix) out.shape.push(r.channels);
   out.layout = {};
+  rate.dtype = DType::f32;
+  rate.shape = {};
+  rate.layout = {};
 }
 
 void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch) {

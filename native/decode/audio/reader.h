@@ -22,8 +22,8 @@ struct SoundRequest {
 SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, double rate, bool downmix,
                            int64_t max_samples);
 
-// What the request makes of the output.
-void describe_sound(const SoundRequest& r, DType dtype, Tensor& out);
+// What the request makes of the outputs: the samples, and a rate.
+void describe_sound(const SoundRequest& r, DType dtype, Tensor& out, Tensor& rate);
 
 // `out` is of type FLOAT, INT16 or INT32.
 void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch);

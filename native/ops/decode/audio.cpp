@@ -19,10 +19,7 @@ class DecodeAudio : public Operator {
     const Sound sound = open(c);
     SoundRequest& r = c.param<SoundRequest>();
     r = request_sound(sound, 0, sound.frames(), rate_.get(c), downmix_, max_samples_);
-    describe_sound(r, dtype_, c.out(0));
-    c.out(1).dtype = DType::f32;
-    c.out(1).shape = {};
-    c.out(1).layout = {};
+    describe_sound(r, dtype_, c.out(0), c.out(1));
   }
 
   void run(const Context& c) const override {

@@ -34,10 +34,7 @@ class NemoSound : public Operator {
     SoundRequest& r = c.param<SoundRequest>();
     r = request_sound(sound, int64_t(first), int64_t(frames), rate_, downmix_, max_samples_);
     r.rate = float(sound.rate());
-    describe_sound(r, dtype_, c.out(0));
-    c.out(1).dtype = DType::f32;
-    c.out(1).shape = {};
-    c.out(1).layout = {};
+    describe_sound(r, dtype_, c.out(0), c.out(1));
   }
 
   void run(const Context& c) const override {
