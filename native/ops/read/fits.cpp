@@ -7,6 +7,7 @@
 #include "core/operator.h"
 #include "decode/fits_tiles.h"
 #include "decode/limit.h"
+#include "ops/read/open.h"
 #include "ops/read/tables.h"
 #include "read/containers.h"
 #include "read/fits.h"
@@ -16,11 +17,6 @@ namespace ps {
 namespace {
 
 constexpr size_t kIdle = 256;            // files that stay open until their images are read
-
-struct Open {
-  int64_t container = 0, place = 0;
-  std::unique_ptr<StoredFile> file;
-};
 
 class ReadFits : public Operator {
  public:

@@ -9,6 +9,7 @@
 #include "ops/arguments/slice_window.h"
 #include "ops/gather/canvas.h"
 #include "ops/read/box.h"
+#include "ops/read/open.h"
 #include "ops/read/tables.h"
 #include "ops/tensor/transpose/host.h"
 #include "read/containers.h"
@@ -21,11 +22,6 @@ namespace {
 constexpr int64_t kSmall = int64_t(1) << 16;       // bytes of files that are read whole
 constexpr int64_t kHead = int64_t(1) << 12;        // of others, at first: headers are shorter, nearly all
 constexpr size_t kIdle = 256;                      // files that stay open until their elements are read
-
-struct Open {
-  int64_t container = 0, place = 0;
-  std::unique_ptr<StoredFile> file;
-};
 
 class ReadNumpy : public Operator {
  public:

@@ -10,6 +10,7 @@
 
 #include "core/operator.h"
 #include "ops/read/limit.h"
+#include "ops/read/open.h"
 #include "ops/read/tables.h"
 #include "read/containers.h"
 #include "read/storage.h"
@@ -19,12 +20,6 @@ namespace {
 
 constexpr size_t kOpen = 8;                        // files that a thread has open at a time
 constexpr size_t kIdle = 64;                       // files that all of them keep open for samples to come
-
-// A container, open: `place` is where the last range that was read of it ended.
-struct Open {
-  int64_t container = 0, place = 0;
-  std::unique_ptr<StoredFile> file;
-};
 
 // What a thread has open of the sample in hand, and what it found out about it.
 struct Reading : State {

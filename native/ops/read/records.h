@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/operator.h"
+#include "ops/read/open.h"
 #include "ops/read/tables.h"
 #include "ops/read/wire.h"
 #include "read/containers.h"
@@ -42,11 +43,6 @@ class RecordReader : public Operator {
   virtual void write(const Found& found, int output, Tensor& to) const;
 
  private:
-  // A file that is open: `place` is where the last record that was read of it ended.
-  struct Open {
-    int64_t container = 0, place = 0;
-    std::unique_ptr<StoredFile> file;
-  };
   struct Reading;
   void read(Reading& r, int64_t sample) const;
   const char* named(const Context& c, int64_t sample) const;
