@@ -91,13 +91,13 @@ class Epochs:
         """Epoch and number of the batch that begins there, in the first shard; None: none does."""
         epoch, batch = position.epoch, position.position // self.batch_size
         if not self.continuous:
-            aligned = position.position % self.batch_size == 0 and batch < self.batches(epoch)
+            aligned = position.position % self.batch_size == 0 and (not batch or batch < self.batches(epoch))
             return (epoch, batch) if aligned else None
         read = sum(int(self._sizes(e)[0]) for e in range(self.origin, epoch)) + position.position
         epoch, batch = self.origin, read // self.batch_size
         if read % self.batch_size:
             return None
-        while self.over(epoch, batch):
+        while batch and self.over(epoch, batch):
             batch, epoch = batch - self.batches(epoch), epoch + 1
         return epoch, batch
 

@@ -85,7 +85,7 @@ def check(executor: Executor, inputs: Inputs, state: State, batch_size: int) -> 
         _same("operators that draw random numbers", state.random, executor.program.draws)
         _same("sources that are told what to give", sorted(state.sources), sorted(inputs.indexed()))
     for name, op in readers.items():
-        merged = len(state.takers.get(name, ())) > 1
+        merged = state.is_merged(name)
         at_start = not state.readers[name].position and not merged
         _check_reader(name, op, state.read.get(name, {}), at_start, merged)
     before = state.batch_size or batch_size
@@ -111,7 +111,7 @@ def _for_reader(op: Reader, name: str, state: State) -> tuple[Position, list[Sta
     """Where this one of the readers goes on, and what others have read before."""
     place, takers, order = state.readers[name], state.takers.get(name, ()), op.cursor.order
     stages = list(state.stages.get(name, ()))
-    if len(takers) < 2 or not isinstance(order, EpochOrder):
+    if not state.is_merged(name) or not isinstance(order, EpochOrder):
         return place, stages
     places = [taker.place for taker in takers if taker.place]
     if len(takers) == order.num_shards and len({taker.seed for taker in takers}) == 1:

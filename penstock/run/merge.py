@@ -49,7 +49,7 @@ def merge_states(states: Sequence[Any]) -> dict[str, Any]:
         raise ArgumentError("merge_states: there is no state to merge")
     first = found[0]
     for k, state in enumerate(found):
-        if any(len(takers) > 1 for takers in state.takers.values()):
+        if any(map(state.is_merged, state.takers)):
             raise ArgumentError(f"merge_states: state {k} is a merged one: give the states that pipelines have now")
         _same(k, "readers", sorted(first.readers), sorted(state.readers))
         _same(k, "random operators", first.random, state.random)
@@ -62,19 +62,16 @@ def _merged(found: Sequence[State]) -> State:
     takers = {name: _takers(name, found) for name in names}
     begins = {name: min(taker.place.epoch for taker in takers[name] if taker.place) for name in names}
     sizes = {state.batch_size for state in found}
-    one = found[0]
     return replace(
-        one,
+        found[0],
         samples=max(state.samples for state in found),
-        readers={name: takers[name][0].place or Position(0, 0) if len(takers[name]) == 1 else Position(begins[name], 0)
-                 for name in names},
+        readers={name: Position(begins[name], 0) for name in names},
         batch_size=sizes.pop() if len(sizes) == 1 else None,
         broken={name: broken for name in names if (broken := _broken(name, found))},
-        takers={name: [t._replace(place=None) for t in some] if len(some) == 1 else some
-                for name, some in takers.items()},
+        takers=takers,
         stages={name: stages for name in names if (stages := _stages(name, found, begins[name]))},
-        iterator=one.iterator if len(found) == 1 else None,
-    )  # fmt: skip
+        iterator=None,
+    )
 
 
 def _takers(name: str, found: Sequence[State]) -> list[Taker]:

@@ -72,6 +72,10 @@ class State:
     stages: Mapping[str, Sequence[Stage]] = field(default_factory=dict)
     iterator: Mapping[str, Any] | None = None
 
+    def is_merged(self, reader: str) -> bool:
+        """Whether it tells where all readers of this name are that share a data set."""
+        return any(taker.place for taker in self.takers.get(reader, ()))
+
     def text(self) -> str:
         """As JSON."""
         more = {
@@ -129,17 +133,17 @@ def _broken(found: Field) -> dict[str, list[int]]:
 
 
 def _takers(some: Field) -> list[Taker]:
-    """One, or all with their places, in order."""
-    found = some.items()
-    if not found:
-        raise some.wrong("a list of one reader or more")
+    """One, or in a merged state all with their places, in order."""
     takers = []
-    for k, one in enumerate(found):
-        numbers = [n.whole(-1 << 63 if i == 1 else 0, (1 << 63) - 1 if i == 1 else _MOST)
-                   for i, n in enumerate(one.items(4 if len(found) > 1 else 2))]  # fmt: skip
-        if len(found) > 1 and numbers[0] != k:
-            raise one.wrong(f"the reader of shard {k}")
-        takers.append(Taker(numbers[0], numbers[1], Position(*numbers[2:]) if len(found) > 1 else None))
+    for k, one in enumerate(some.items()):
+        numbers = one.items(2 if isinstance(one.value, list) and len(one.value) == 2 else 4)
+        place = Position(*(n.whole(0, _MOST) for n in numbers[2:])) if len(numbers) == 4 else None
+        taker = Taker(numbers[0].whole(0, _MOST), numbers[1].whole(), place)
+        if taker.shard != k if place else len(some.value) > 1:
+            raise one.wrong(f"the reader of shard {k}, and its place")
+        takers.append(taker)
+    if not takers:
+        raise some.wrong("a list of one reader or more")
     epochs = [taker.place.epoch for taker in takers if taker.place]
     if epochs and max(epochs) - min(epochs) > _APART:
         raise some.wrong(f"readers that are at most {_APART} epochs apart")
