@@ -293,7 +293,9 @@ class BaseIterator(Generic[Array]):
         """What the number of a batch in its epoch depends on."""
         shards = self._pipes[0].reader_meta(self._reader)["number_of_shards"] if self._reader else 1
         what = f"reader {self._reader}" if self._reader else f"size {self._size}"
-        return f"{self._wanted.policy.name}, {what}, {len(self._pipes)} of {shards} shards, batch size {self.batch_size}"
+        return (
+            f"{self._wanted.policy.name}, {what}, {len(self._pipes)} of {shards} shards, batch size {self.batch_size}"
+        )
 
     def _noted(self, pipe: Any, batch: int) -> dict[str, Any]:
         """What a checkpoint of a pipeline says about the epoch that is under way. Counts are of batches since then."""

@@ -114,7 +114,8 @@ class Epochs:
         if self.policy is LastBatchPolicy.DROP:
             return size // self.num_shards // self.batch_size
         if self.policy is LastBatchPolicy.FILL:
-            return -(-(-(-size // self.num_shards)) // self.batch_size)
+            largest = -(-size // self.num_shards)
+            return -(-largest // self.batch_size)
         return int(-(-self._sizes(epoch).max() // self.batch_size))
 
     def samples(self, epoch: int, batch: int) -> list[int | None]:
@@ -144,7 +145,9 @@ class Epochs:
         epochs = max(epoch - whole, 0)
         # Of shards that go round, the one that gets most in so many epochs is as near to the average as can be.
         most = -(-epochs * self.size // self.num_shards) if self.rotate else epochs * self._largest_shard
-        most += sum(-(-self.left[e] // self.num_shards) for e in range(self.origin, min(epoch, whole)) if e in self.left)
+        most += sum(
+            -(-self.left[e] // self.num_shards) for e in range(self.origin, min(epoch, whole)) if e in self.left
+        )
         return -(-most // self.batch_size)
 
 

@@ -55,8 +55,8 @@ def invoke_autoserialize(head_module: ModuleType, filename: str | os.PathLike[st
     if len(found) != 1:
         names = ", ".join(f"{one.__module__}.{one.__qualname__}" for one in found) or "none"
         raise GraphError(
-            f"Precisely one autoserialize function must exist in the module {head_module.__name__!r}. Found {len(found)}: "
-            f"{names}"
+            f"Precisely one autoserialize function must exist in the module {head_module.__name__!r}. "
+            f"Found {len(found)}: {names}"
         )
     found[0]().serialize(filename=filename)
 

@@ -76,8 +76,8 @@ def restore(executor: Executor, inputs: Inputs, text: Any, batch_size: int) -> N
 
 
 def check(executor: Executor, inputs: Inputs, state: State, batch_size: int) -> dict[str, tuple[int, int]]:
-    """Raises ArgumentError where this pipeline is another one than that of the state, and says in what; gives the places
-    of the sources. Nothing is changed.
+    """Raises ArgumentError where this pipeline is another one than that of the state, and says in what. Nothing is
+    changed. Gives the places of the sources.
     """
     readers = _readers(executor)
     _same("readers", sorted(state.readers), sorted(readers))

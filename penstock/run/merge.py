@@ -34,15 +34,15 @@ def merge_states(states: Sequence[Any]) -> dict[str, Any]:
 
     Example:
         >>> import penstock
-        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=1)
-        ... def numbers(files, rank, ranks):
-        ...     return fn.readers.file(files=files, shard_id=rank, num_shards=ranks, name="Reader")[1]
-        >>> three = [numbers(photographs, rank, 3) for rank in range(3)]
-        >>> read = sum((pipe.run()[0].as_array().ravel().tolist() for pipe in three), [])
-        >>> state = penstock.merge_states([pipe.state_dict() for pipe in three])
-        >>> one = numbers(photographs, 0, 1, checkpoint=state)
-        >>> one.reader_position("Reader")
-        Position(epoch=0, position=0)
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None, seed=1)
+        ... def labels(rank, ranks):
+        ...     return fn.readers.file(file_root=photos, shard_id=rank, num_shards=ranks)[1]
+        >>> two = [labels(rank, 2) for rank in range(2)]
+        >>> [int(pipe.run()[0].at(0)[0]) for pipe in two]
+        [0, 4]
+        >>> one = labels(0, 1, checkpoint=penstock.merge_states([pipe.state_dict() for pipe in two]))
+        >>> [int(one.run()[0].at(0)[0]) for _ in range(3)]
+        [0, 1, 1]
     """
     found = [parse(state, "merge_states") for state in _each(states)]
     if not found:

@@ -118,7 +118,9 @@ def parse(text: Any, what: str = "checkpoint") -> State:
         readers={name: Position(*_place(field)) for name, field in named("readers").items()},
         batch_size=fields["batch_size"].whole(1, _MOST) if "batch_size" in fields else None,
         sources={name: _place(field) for name, field in named("sources").items()},
-        read={name: {key: value.value for key, value in field.fields().items()} for name, field in named("read").items()},
+        read={
+            name: {key: value.value for key, value in field.fields().items()} for name, field in named("read").items()
+        },
         broken={name: _broken(found) for name, found in named("broken").items()},
         random=[name.text() for name in fields["random"].items()] if "random" in fields else None,
         takers={name: _takers(some) for name, some in named("shards").items()},

@@ -32,8 +32,8 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def beginner(
-    files: list[str], policy: LastBatchPolicy, *, shards: tuple[int, ...] = (0,), num_shards: int = 1, pad: bool = False,
-    sized: bool = False, **reader: Any,
+    files: list[str], policy: LastBatchPolicy, *, shards: tuple[int, ...] = (0,), num_shards: int = 1,
+    pad: bool = False, sized: bool = False, **reader: Any,
 ) -> Begin:  # fmt: skip
     """A function that begins an iterator, of pipelines with these checkpoints."""
 
@@ -204,7 +204,8 @@ def test_through_torch_save(files: list[str]) -> None:
     kept = io.BytesIO()
     torch.save({"loader": it.state_dict()}, kept)
     kept.seek(0)
-    other = DALIGenericIterator(made(lambda: numbers(files, random_shuffle=True), batch_size=3, seed=9), ["n"], reader_name="Reader")  # fmt: skip
+    another = made(lambda: numbers(files, random_shuffle=True), batch_size=3, seed=9)
+    other = DALIGenericIterator(another, ["n"], reader_name="Reader")
     other.load_state_dict(torch.load(kept, weights_only=True)["loader"])
     for _ in range(3):
         assert next(it)[0]["n"].tolist() == next(other)[0]["n"].tolist()
@@ -232,7 +233,9 @@ def test_what_follows_a_checkpoint_is_dalis(
               "stick_to_shard": True, "pad_last_batch": options.get("pad", False)}  # fmt: skip
 
     def theirs(checkpoint: Any = None) -> Any:
-        pipe = dali.Pipeline(3, 1, None, seed=1, enable_checkpointing=True, checkpoint=checkpoint, prefetch_queue_depth=1)
+        pipe = dali.Pipeline(
+            3, 1, None, seed=1, enable_checkpointing=True, checkpoint=checkpoint, prefetch_queue_depth=1
+        )
         with pipe:
             pipe.set_outputs(dali.fn.readers.file(files=files, name="Reader", **reader)[1])
         policy_ = getattr(dali_pytorch.LastBatchPolicy, policy.name)

@@ -37,7 +37,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A package whose module has the pipeline."""
     folder = tmp_path / "served_model"
     folder.mkdir()
-    (folder / "__init__.py").write_text("from served_model import pipelines\nfrom served_model.pipelines import model\n")
+    (folder / "__init__.py").write_text(
+        "from served_model import pipelines\nfrom served_model.pipelines import model\n"
+    )
     (folder / "pipelines.py").write_text(MODEL)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield importlib.import_module("served_model")
@@ -56,7 +58,9 @@ def test_one_is_needed(package: Any, tmp_path: Path) -> None:
         invoke_autoserialize(ModuleType("empty"), tmp_path / "model.dali")
     assert isinstance(error.value, GraphError)
     autoserialize(package.pipelines.another)
-    with pytest.raises(RuntimeError, match=r"Found 2: served_model\.pipelines\.model, served_model\.pipelines\.another"):
+    with pytest.raises(
+        RuntimeError, match=r"Found 2: served_model\.pipelines\.model, served_model\.pipelines\.another"
+    ):
         invoke_autoserialize(package, tmp_path / "model.dali")
     assert not (tmp_path / "model.dali").exists()
 
@@ -73,5 +77,5 @@ def test_what_cannot_be_serialized_says_so(tmp_path: Path) -> None:
             lambda: fn.python_function(np.zeros(3), function=lambda x: x)
         )
     )
-    with pytest.raises(GraphError, match="python_function.*cannot be serialized"):
+    with pytest.raises(GraphError, match=r"python_function.*cannot be serialized"):
         invoke_autoserialize(model, tmp_path / "model.dali")

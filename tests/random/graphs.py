@@ -1,4 +1,4 @@
-"""Random graphs: several operators of the registry that read each other's outputs, readers, branches, random numbers."""
+"""Random graphs: operators of the registry that read each other's outputs, readers, branches, random numbers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def draw(seed: int, number: int) -> Graph:
     d.batch = d.choose([2, 2, 3, 4])
     pool = [root(d) for _ in range(d.whole(1, 3))]
     for _ in range(d.whole(2, 8)):
-        step = d.choose([chain, chain, chain, anything, anything, anything, arithmetic, branch, random_numbers, by_chance])
+        step = d.choose(
+            [chain, chain, chain, anything, anything, anything, arithmetic, branch, random_numbers, by_chance]
+        )
         before = len(d.values)
         try:
             step(d, pool)
@@ -95,10 +97,8 @@ def root(d: Draw) -> Input:
 def chain(d: Draw, pool: list[Input]) -> None:
     """An operator that can be fused behind one of the pool's pictures."""
     x = d.choose(pool[-3:])
-    names = [
-        name for name in operators()
-        if registry.ops[name].contract.value in ("sampler", "pixel", "store") and registry.ops[name].num_inputs == (1, 1)
-    ]  # fmt: skip
+    fused = ("sampler", "pixel", "store")
+    names = [name for name in operators() if registry.ops[name].contract.value in fused and _is_unary(name)]
     name = d.choose([n for n in names if fits(n, x)] or names)
     pool.append(call(d, registry.ops[name], _arguments(name), replaced(x)))
 
@@ -106,8 +106,7 @@ def chain(d: Draw, pool: list[Input]) -> None:
 def anything(d: Draw, pool: list[Input]) -> None:
     """Any operator, of inputs of its own or with one of the pool as its first."""
     name = d.choose(operators())
-    alone = registry.ops[name].num_inputs != (1, 1)  # several go together
-    first = None if alone or d.chance(0.5) else replaced(d.choose(pool))
+    first = replaced(d.choose(pool)) if _is_unary(name) and d.chance(0.5) else None  # several inputs go together
     pool.append(call(d, registry.ops[name], _arguments(name), first))
 
 
@@ -162,6 +161,10 @@ def by_chance(d: Draw, pool: list[Input]) -> None:
 def replaced(x: Input) -> Input:
     """A copy, whose name may be set."""
     return Input(x.name, x.shape, x.layout, x.dtype)
+
+
+def _is_unary(name: str) -> bool:
+    return registry.ops[name].num_inputs == (1, 1)
 
 
 def _arguments(name: str) -> list[str]:

@@ -56,7 +56,11 @@ def test_a_difference_is_found(way: str, tmp_path: Path, monkeypatch: pytest.Mon
 
     def changed(pipe: Pipeline) -> object:
         text = original(pipe)
-        return json.dumps({**json.loads(text), "seed": 8}) if way == "checkpoint" else text.replace(b'"seed": 7', b'"seed": 8')
+        return (
+            json.dumps({**json.loads(text), "seed": 8})
+            if way == "checkpoint"
+            else text.replace(b'"seed": 7', b'"seed": 8')
+        )
 
     values = (Call("v0", "fn.random.uniform"), Call("v1", "fn.random.normal", (), (("seed", "3"),)))
     graph = Graph(values, 2, ("v0", "v1"))

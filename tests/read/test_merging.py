@@ -56,7 +56,10 @@ def batch(it: Any) -> list[tuple[int, float]]:
 
 
 def rest(it: Any) -> list[tuple[int, float]]:
-    return [pair for arrays in it for pair in zip(arrays[0]["n"].flatten().tolist(), arrays[0]["random"].flatten().tolist(), strict=True)]  # fmt: skip
+    found: list[tuple[int, float]] = []
+    for (arrays,) in it:
+        found += zip(arrays["n"].flatten().tolist(), arrays["random"].flatten().tolist(), strict=True)
+    return found
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -86,7 +89,9 @@ def test_more_than_once_in_an_epoch(counts: tuple[int, ...], files: list[str]) -
     got, state = [], None
     for count in (*counts, 3):
         its = iterator(ranks(files, count, 1, state, random_shuffle=True), LastBatchPolicy.PARTIAL)
-        got += [pair[0] for k, it in enumerate(its) for _ in range(1 + k % 2) for pair in batch(it)]  # unlike each other
+        got += [
+            pair[0] for k, it in enumerate(its) for _ in range(1 + k % 2) for pair in batch(it)
+        ]  # unlike each other
         state = penstock.merge_states([it.checkpoints() for it in its])
     for it in iterator(ranks(files, 5, 1, state, random_shuffle=True), LastBatchPolicy.PARTIAL):
         got += [pair[0] for pair in rest(it)]
@@ -204,10 +209,11 @@ def test_what_cannot_be_merged(files: list[str]) -> None:
     pipe = made(lambda: fn.readers.file(files=files, sampler=[1, 2, 3], name="Reader")[1])
     with pytest.raises(ArgumentError, match="A sampler says itself who reads what"):
         penstock.merge_states([pipe.state_dict()])
+    middle = ranks(files, 2, 2)[0]
+    middle.run()
+    others = ranks(files, 3, 2, middle.state_dict())
     with pytest.raises(ArgumentError, match=r"num_shards=2 .*merge_states makes one state"):
-        middle = ranks(files, 2, 2)[0]
-        middle.run()
-        ranks(files, 3, 2, middle.state_dict())[0].build()
+        others[0].build()
 
 
 def test_broken_samples_that_all_are() -> None:

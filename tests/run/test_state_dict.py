@@ -32,6 +32,9 @@ def definitions(files: list[str]) -> dict[str, Define]:
     def source(info: Any) -> Any:
         return np.array([info.idx_in_epoch, info.epoch_idx, info.iteration])
 
+    def shuffled(epoch: int) -> Any:
+        return np.random.default_rng(epoch).permutation(10)
+
     return {
         "a shuffled reader": lambda: numbers(files, random_shuffle=True),
         "a shuffled reader with its seed": lambda: numbers(files, random_shuffle=True, seed=8),
@@ -49,7 +52,7 @@ def definitions(files: list[str]) -> dict[str, Define]:
             lambda info: np.full((3, 2), [info.iteration, info.epoch_idx]), batch_info=True
         ),
         "a sampler": lambda: numbers(files, sampler=[3, 1, 4, 1, 5, 9, 2]),
-        "a sampler of epochs": lambda: numbers(files, sampler=lambda epoch: np.random.default_rng(epoch).permutation(10)),
+        "a sampler of epochs": lambda: numbers(files, sampler=shuffled),
     }  # fmt: skip
 
 
