@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, pipeline_def
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, GraphError
 from tests.small import made, numbers, ten_files, values
 
 Define = Callable[[], Any]
@@ -245,6 +245,14 @@ def test_changed_states_are_refused(change: str, files: list[str]) -> None:
 def test_only_objects_are_loaded(state: Any, files: list[str]) -> None:
     pipe = made(lambda: numbers(files))
     with pytest.raises(ArgumentError, match=r"expected what state_dict\(\) gave"):
+        pipe.load_state_dict(state)
+
+
+def test_a_closed_pipeline_stays_closed(files: list[str]) -> None:
+    pipe = made(lambda: numbers(files))
+    state = pipe.state_dict()
+    pipe.close()
+    with pytest.raises(GraphError, match="the pipeline is closed"):
         pipe.load_state_dict(state)
 
 
