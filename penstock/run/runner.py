@@ -144,8 +144,8 @@ class Runner:
         return checkpoint.save(self.executor, self.inputs, self._seed, self._batch_size, noted)
 
     def check_state(self, state: Any) -> None:
-        """Raises ArgumentError where a pipeline with this state would be another one, GraphError where this one is closed,
-        or another process's.
+        """Raises ArgumentError where a pipeline with this state would be another one, and GraphError where this one is
+        closed, or another process's.
         """
         self.executor.check_process()
         checkpoint.check(self.executor, self.inputs, parse(state), self._batch_size)
