@@ -22,7 +22,7 @@ from tests.random.case import Call
 from tests.random.graph_ways import Ways, write_files
 from tests.random.graphs import Graph, draw
 
-SECONDS = min(float(os.environ.get("PENSTOCK_RANDOM_SECONDS", "25")), 1800)
+SECONDS = min(float(os.environ.get("PENSTOCK_RANDOM_SECONDS", "20")), 1800)
 GRAPHS = float(os.environ.get("PENSTOCK_RANDOM_CASES", "600"))
 SEED = int(os.environ.get("PENSTOCK_RANDOM_SEED", "1"))
 PARTS = int(os.environ.get("PENSTOCK_RANDOM_PARTS", "2"))
