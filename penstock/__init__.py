@@ -18,6 +18,7 @@ from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipel
 if TYPE_CHECKING:
     from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors, tfrecord
     from penstock.insight.profile import profile
+    from penstock.run.merge import merge_states
 
 __all__ = [
     "DataNode",
@@ -31,6 +32,7 @@ __all__ = [
     "fn",
     "get_include",
     "math",
+    "merge_states",
     "newaxis",
     "ops",
     "pipeline_def",
@@ -56,6 +58,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
+    if name == "merge_states":
+        return importlib.import_module(f"{__name__}.run.merge").merge_states
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
