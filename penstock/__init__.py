@@ -16,7 +16,7 @@ from penstock.graph.slicing import newaxis
 from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors, tfrecord
+    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, stores, tensors, tfrecord
     from penstock.insight.profile import profile
 
 __all__ = [
@@ -37,13 +37,17 @@ __all__ = [
     "plugin",
     "plugin_manager",
     "profile",
+    "stores",
     "tensors",
     "tfrecord",
     "types",
 ]
 
 # Each costs time at import that not every user needs.
-_LAZY = ("backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "tensors", "tfrecord")
+_LAZY = (
+    "backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "stores", "tensors",
+    "tfrecord",
+)  # fmt: skip
 
 
 def get_include() -> str:
