@@ -27,7 +27,7 @@ struct Head {
   char magic[16];
   int64_t begin, bytes, count;
   Version version;
-  uint32_t name_bytes, checksum;                   // of the name and the data
+  uint32_t name_bytes, checksum;                   // of the data
 };
 
 class Descriptor {
@@ -71,6 +71,24 @@ bool is_own(const std::string& path) {
   const Descriptor file = open_entry(path);
   char magic[sizeof kMagic];
   return file && file.read(magic, sizeof magic) && !std::memcmp(magic, kMagic, sizeof magic);
+}
+
+bool may_replace(const std::string& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) || (S_ISREG(info.st_mode) && (info.st_size == 0 || is_own(path)));
+}
+
+// Whether a file is the entry of this range, and of this version where one is known. It is read up to the data.
+bool is_of(const Descriptor& file, Head& head, std::string_view name, int64_t begin, int64_t bytes, Version known) {
+  struct stat info;
+  if (!file || ::fstat(file.get(), &info) || !file.read(&head, sizeof head)) return false;
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.begin != begin || head.bytes != bytes ||
+      head.name_bytes != name.size() || head.count < 0 ||
+      head.count != int64_t(info.st_size) - int64_t(sizeof head) - int64_t(name.size()))
+    return false;
+  if (known.bytes >= 0 && head.version != known) return false;
+  std::string of(name.size(), '\0');
+  return file.read(of.data(), int64_t(of.size())) && of == name;
 }
 
 template <class F> void each_in(const std::string& folder, F work) {
@@ -121,27 +139,25 @@ std::string ObjectCache::path_of(std::string_view name, int64_t begin, int64_t b
 }
 
 bool ObjectCache::has(std::string_view name, int64_t begin, int64_t bytes) const {
-  return ::access(path_of(name, begin, bytes).c_str(), R_OK) == 0;
+  Head head;
+  const Descriptor file = open_entry(path_of(name, begin, bytes));
+  return is_of(file, head, name, begin, bytes, {});
 }
 
 std::optional<ObjectCache::Entry> ObjectCache::load(std::string_view name, int64_t begin, int64_t bytes,
                                                     Version known) const {
-  const Descriptor file = open_entry(path_of(name, begin, bytes));
+  const std::string path = path_of(name, begin, bytes);
   Head head;
-  struct stat info;
-  if (!file || !file.read(&head, sizeof head) || ::fstat(file.get(), &info)) return std::nullopt;
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.begin != begin || head.bytes != bytes ||
-      head.name_bytes != name.size() || head.count < 0 ||
-      head.count != int64_t(info.st_size) - int64_t(sizeof head) - int64_t(name.size()))
-    return std::nullopt;
-  if (known.bytes >= 0 && head.version != known) return std::nullopt;
+  const Descriptor file = open_entry(path);
+  if (!is_of(file, head, name, begin, bytes, known)) return std::nullopt;
   Entry entry;
-  const int64_t follows = int64_t(name.size()) + head.count;
-  entry.memory.reset(new uint8_t[size_t(follows)]);
-  if (!file.read(entry.memory.get(), follows) || std::memcmp(entry.memory.get(), name.data(), name.size()) ||
-      masked_crc32c(entry.memory.get(), size_t(follows)) != head.checksum)
+  entry.memory.reset(new uint8_t[size_t(head.count)]);
+  if (!file.read(entry.memory.get(), head.count) ||
+      masked_crc32c(entry.memory.get(), size_t(head.count)) != head.checksum) {
+    ::unlink(path.c_str());                        // it is one of ours, and the disk has lost what was in it
     return std::nullopt;
-  entry.data = entry.memory.get() + name.size();
+  }
+  entry.data = entry.memory.get();
   entry.count = head.count;
   entry.version = head.version;
   ::futimens(file.get(), nullptr);                 // it was used just now
@@ -153,6 +169,7 @@ void ObjectCache::store(std::string_view name, int64_t begin, int64_t bytes, con
   const int64_t all = int64_t(sizeof(Head) + name.size()) + count;
   if (!make_room(all)) return;
   const std::string path = path_of(name, begin, bytes), folder = path.substr(0, path.rfind('/'));
+  if (!may_replace(path)) return;
   ::mkdir(folder_.substr(0, folder_.size() - sizeof("objects-1")).c_str(), 0777);
   ::mkdir(folder_.c_str(), 0777);
   ::mkdir(folder.c_str(), 0777);
@@ -163,14 +180,12 @@ void ObjectCache::store(std::string_view name, int64_t begin, int64_t bytes, con
   {
     const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (!file) return;
-    std::vector<uint8_t> text(name.begin(), name.end());
-    text.insert(text.end(), data, data + count);
     Head head{};
     std::memcpy(head.magic, kMagic, sizeof kMagic);
     head.begin = begin, head.bytes = bytes, head.count = count, head.version = version;
     head.name_bytes = uint32_t(name.size());
-    head.checksum = masked_crc32c(text.data(), text.size());
-    whole = file.write(&head, sizeof head) && file.write(text.data(), int64_t(text.size()));
+    head.checksum = masked_crc32c(data, size_t(count));
+    whole = file.write(&head, sizeof head) && file.write(name.data(), int64_t(name.size())) && file.write(data, count);
   }
   if (!whole || ::rename(unfinished.c_str(), path.c_str())) ::unlink(unfinished.c_str());
 }

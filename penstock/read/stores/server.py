@@ -13,6 +13,7 @@ import contextlib
 import ctypes as c
 import os
 import random
+import re
 import threading
 from typing import Any
 
@@ -24,7 +25,7 @@ from penstock.machine import native
 from penstock.read.stores import clients
 from penstock.read.stores.addresses import is_address, parsed
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 15.0  # seconds before another try: doubled each time, and a random part of that
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 15.0  # seconds before another try: doubled each time, and a random part of that
 
 _lock = threading.Lock()
 _process: int | None = None  # that the thread is of
@@ -140,7 +141,9 @@ async def _get(obstore: Any, client: Any, path: str, begin: int, count: int) -> 
     options = None if count < 0 else {"range": (begin, begin + count)}
     try:
         found = await obstore.get_async(client, path, options=options)
-    except obstore.exceptions.GenericError:
+    except obstore.exceptions.GenericError as error:
+        if re.search(r"Requested .* got ", str(error)):
+            raise _CutOffError(f"its answer was cut off: {clients.reason(error)}") from error
         if count < 0:
             raise
         meta = await obstore.head_async(client, path)

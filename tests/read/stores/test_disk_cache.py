@@ -108,8 +108,8 @@ def test_broken_entries_are_read_anew(web: Web, cache: Path, harm: str) -> None:
     harmed = {"cut off": data[:-7], "changed": data[:-1] + bytes([data[-1] ^ 1]), "empty": b"",
               "other": second.read_bytes()}[harm]  # fmt: skip
     first.write_bytes(harmed)
-    assert read(names, 1) == wanted
-    assert first.read_bytes()[48:] == data[48:] or first.read_bytes() == data
+    assert read(names, 1) == read(names, 1) == wanted
+    assert first.read_bytes() == data
 
 
 def test_an_object_that_was_listed_as_another_is_read_anew(s3: S3, cache: Path) -> None:
