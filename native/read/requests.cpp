@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -35,6 +36,7 @@ namespace {
 constexpr const char* kForked =
     "cannot be read: this process was forked from one that reads from object stores: start it by spawn or forkserver";
 constexpr const char* kNoClient = "cannot be read: nothing in this process reads from object stores";
+constexpr std::chrono::milliseconds kLook{50};     // how soon who waits sees that nobody wants the answer
 constexpr const char* kClosed = "cannot be read: the process is ending";
 
 }  // namespace
@@ -128,7 +130,13 @@ void Requests::wait(const RequestRef& request, const char* name) {
     s_.urgent.push_back(request);                  // somebody waits for it: it goes before what is only foreseen
     this->wake();
   }
-  r.answered_.wait(lock, [&] { return r.state_ >= Request::State::done; });
+  const auto answered = [&] { return r.state_ >= Request::State::done; };
+  while (!r.answered_.wait_for(lock, kLook, answered)) {
+    const std::atomic<bool>* cancelled = waiting().cancelled;
+    if (!cancelled || !*cancelled) continue;
+    lock.unlock();
+    fail(ErrorKind::read, std::string("the file ") + name + " is not wanted any more");
+  }
   if (r.state_ == Request::State::done) return;
   const std::string error = r.error_;
   const bool missing = r.missing_;
