@@ -280,17 +280,17 @@ PS_API int ps_memory_file(const char* name, const void* data, int64_t bytes);
 PS_API ps_contents* ps_contents_read(const char* name, const void** data, int64_t* bytes); /* waits */
 PS_API void ps_contents_destroy(ps_contents*);
 
-/* Object stores: readers ask for bytes of objects, and who has a client of the stores takes these requests and answers
- * them. `open` gives a descriptor that can be read from when there is a request, or when one was released; `take` and
- * `released` are called until there is none (0, -1). */
+/* Object stores: readers ask for bytes of objects, and threads that have a client of the stores take these requests and
+ * answer them. `take` waits for one (1), or until it is closed (-1), or until something was released (0): `released`
+ * is called then, until there is none (-1). */
 typedef struct {
   int64_t id, begin;
   int64_t bytes;    /* -1: the whole object; 0: only its size */
-  const char* name; /* until the next call of ps_stores_take */
+  const char* name; /* until this thread's next call of ps_stores_take */
 } ps_request;
 PS_API int ps_stores_open(void);
 PS_API void ps_stores_close(void);                  /* fails what waits, and what comes later */
-PS_API int ps_stores_take(ps_request*);
+PS_API int ps_stores_take(ps_request*); /* waits */
 PS_API int64_t ps_stores_released(void);            /* a request whose bytes nobody needs any more */
 /* The bytes that there are, which stay until the request is released; the object's size; and what changes with its
  * contents. 0: nobody wants them. */

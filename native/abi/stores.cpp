@@ -20,7 +20,7 @@ Version version_of(int64_t bytes, const char* tag) {
 }  // namespace
 
 int ps_stores_open(void) {
-  return guarded([] { return Requests::all().open(); });
+  return guarded([] { Requests::all().open(); return 0; });
 }
 
 void ps_stores_close(void) { Requests::all().close(); }
@@ -31,9 +31,10 @@ int ps_stores_cache(const char* folder, int64_t bytes) {
 
 int ps_stores_take(ps_request* to) {
   return guarded([&] {
-    static RequestRef& taken = *new RequestRef;    // its name is looked at until the next call
+    thread_local RequestRef taken;                 // its name is looked at until the next call
+    taken.reset();
     taken = Requests::all().take();
-    if (!taken) return 0;
+    if (!taken) return Requests::all().is_closed() ? -1 : 0;
     *to = {taken->id, taken->begin, taken->bytes, taken->name.c_str()};
     return 1;
   });

@@ -168,6 +168,13 @@ void ObjectCache::store(std::string_view name, int64_t begin, int64_t bytes, con
                         Version version) {
   const int64_t all = int64_t(sizeof(Head) + name.size()) + count;
   if (!make_room(all)) return;
+  write(name, begin, bytes, data, count, version);
+  std::lock_guard lock(mutex_);
+  coming_ -= all;
+}
+
+void ObjectCache::write(std::string_view name, int64_t begin, int64_t bytes, const uint8_t* data, int64_t count,
+                        Version version) {
   const std::string path = path_of(name, begin, bytes), folder = path.substr(0, path.rfind('/'));
   if (!may_replace(path)) return;
   ::mkdir(folder_.substr(0, folder_.size() - sizeof("objects-1")).c_str(), 0777);
@@ -213,26 +220,31 @@ std::vector<ObjectCache::File> ObjectCache::files() const {
 bool ObjectCache::make_room(int64_t bytes) {
   if (bytes > limit_ / 2) return false;
   std::lock_guard lock(mutex_);
-  written_ += bytes;
-  if (held_ >= 0 && written_ <= limit_ / 32 && held_ + written_ <= limit_) return true;
+  if (held_ >= 0 && added_ + bytes <= limit_ / 32 && held_ + added_ + bytes <= limit_) {
+    added_ += bytes;
+    coming_ += bytes;
+    return true;
+  }
   std::vector<File> all = files();
   held_ = 0;
   for (const File& file : all) held_ += file.bytes;
-  written_ = bytes;
-  if (held_ + bytes <= limit_) return true;
-  // One process at a time clears up; others keep nothing meanwhile.
-  const Descriptor turn(::open((folder_ + "turn").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!turn || ::flock(turn.get(), LOCK_EX | LOCK_NB)) return written_ = 0, false;
-  std::sort(all.begin(), all.end(), [](const File& a, const File& b) { return a.used_ns < b.used_ns; });
-  const int64_t now = ::time(nullptr);
-  for (const File& file : all) {
-    if (held_ + bytes <= limit_ - limit_ / 8) break;
-    if (file.unfinished && now - file.used_ns / 1'000'000'000 < kStale) continue;
-    if (is_own(file.path) && !::unlink(file.path.c_str())) held_ -= file.bytes;
+  added_ = coming_;                                // of which some may have been counted
+  if (held_ + added_ + bytes > limit_) {
+    // One process at a time clears up; others keep nothing meanwhile.
+    const Descriptor turn(::open((folder_ + "turn").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!turn || ::flock(turn.get(), LOCK_EX | LOCK_NB)) return false;
+    std::sort(all.begin(), all.end(), [](const File& a, const File& b) { return a.used_ns < b.used_ns; });
+    const int64_t now = ::time(nullptr);
+    for (const File& file : all) {
+      if (held_ + added_ + bytes <= limit_ - limit_ / 8) break;
+      if (file.unfinished && now - file.used_ns / 1'000'000'000 < kStale) continue;
+      if (is_own(file.path) && !::unlink(file.path.c_str())) held_ -= file.bytes;
+    }
+    if (held_ + added_ + bytes > limit_) return false;
   }
-  const bool fits = held_ + bytes <= limit_;
-  if (!fits) written_ = 0;
-  return fits;
+  added_ += bytes;
+  coming_ += bytes;
+  return true;
 }
 
 }  // namespace ps

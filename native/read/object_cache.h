@@ -41,11 +41,13 @@ class ObjectCache {
   std::string path_of(std::string_view name, int64_t begin, int64_t bytes) const;
   std::vector<File> files() const;
   bool make_room(int64_t bytes);
+  void write(std::string_view name, int64_t begin, int64_t bytes, const uint8_t* data, int64_t count, Version version);
 
   const std::string folder_;
   const int64_t limit_;
   std::mutex mutex_;
-  int64_t held_ = -1, written_ = 0;                // bytes: when they were last counted, and what was added since
+  int64_t held_ = -1, added_ = 0;                  // bytes: when they were last counted, and what was added since
+  int64_t coming_ = 0;                             // of entries that are being written
   std::atomic<int64_t> names_{0};
 };
 

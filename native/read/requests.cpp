@@ -1,6 +1,5 @@
 #include "read/requests.h"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,8 +19,8 @@ namespace ps {
 
 struct Requests::Shared {
   mutable std::mutex mutex;
-  int wakes = -1;                                  // the client's descriptor
-  pid_t process = 0;                               // that it is of
+  std::condition_variable work;                    // for the client
+  pid_t process = 0;                               // that the client is of; 0: there is none
   bool closed = false;
   int64_t next_id = 0;
   std::map<std::string, std::multimap<int64_t, std::weak_ptr<Request>>, std::less<>> live;   // by object and beginning
@@ -65,12 +64,7 @@ void Requests::forget(Request& request) {
   }
   if (request.state_ == Request::State::queued || !s_.given.erase(request.id)) return;
   s_.released.push_back(request.id);
-  wake();
-}
-
-void Requests::wake() const {
-  const uint64_t one = 1;
-  while (s_.wakes >= 0 && ::write(s_.wakes, &one, sizeof one) < 0 && errno == EINTR) {}
+  if (s_.released.size() == 1) s_.work.notify_one();
 }
 
 RequestRef Requests::ask(std::string_view name, int64_t begin, int64_t bytes) {
@@ -86,13 +80,13 @@ RequestRef Requests::ask(std::string_view name, int64_t begin, int64_t bytes) {
   }
   auto made = std::make_shared<Request>(name, begin, bytes, s_.next_id++);
   object->second.emplace(begin, made);
-  if (s_.closed || s_.wakes < 0 || s_.process != ::getpid()) {
+  if (s_.closed || s_.process != ::getpid()) {
     made->state_ = Request::State::failed;
-    made->error_ = s_.wakes < 0 ? kNoClient : s_.closed ? kClosed : kForked;
+    made->error_ = !s_.process ? kNoClient : s_.closed ? kClosed : kForked;
     return made;
   }
   s_.queued.push_back(made);
-  if (s_.queued.size() == 1) wake();
+  s_.work.notify_one();
   return made;
 }
 
@@ -126,10 +120,8 @@ void Requests::wait(const RequestRef& request, const char* name) {
   const Wait wait(name);
   std::unique_lock lock(s_.mutex);
   Request& r = *request;
-  if (r.state_ == Request::State::queued) {
+  if (r.state_ == Request::State::queued)
     s_.urgent.push_back(request);                  // somebody waits for it: it goes before what is only foreseen
-    this->wake();
-  }
   const auto answered = [&] { return r.state_ >= Request::State::done; };
   while (!r.answered_.wait_for(lock, kLook, answered)) {
     const std::atomic<bool>* cancelled = waiting().cancelled;
@@ -156,21 +148,22 @@ Version Requests::version(std::string_view name) const {
   return found == s_.versions.end() ? Version{} : found->second;
 }
 
-int Requests::open() {
+void Requests::open() {
   std::lock_guard lock(s_.mutex);
-  if (s_.wakes < 0) {
-    s_.wakes = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s_.process = ::getpid();
-  }
+  if (!s_.process) s_.process = ::getpid();
   s_.closed = false;
-  if (s_.wakes < 0) fail(ErrorKind::system, "the system refused a descriptor for object stores");
-  return s_.wakes;
+}
+
+bool Requests::is_closed() const {
+  std::lock_guard lock(s_.mutex);
+  return s_.closed;
 }
 
 void Requests::close() {
   std::vector<RequestRef> looked_at;
   std::lock_guard lock(s_.mutex);
   s_.closed = true;
+  s_.work.notify_all();
   for (auto& [name, requests] : s_.live)
     for (auto& [begin, one] : requests) {
       RequestRef& r = looked_at.emplace_back(one.lock());
@@ -183,19 +176,28 @@ void Requests::close() {
 
 RequestRef Requests::take() {
   std::vector<RequestRef> looked_at;
-  std::lock_guard lock(s_.mutex);
-  for (auto* queue : {&s_.urgent, &s_.queued})
-    while (!queue->empty()) {
-      RequestRef next = queue->front().lock();
-      queue->pop_front();
-      if (next && next->state_ == Request::State::queued) {
-        next->state_ = Request::State::given;
-        s_.given[next->id] = next;
-        return next;
+  std::unique_lock lock(s_.mutex);
+  while (true) {
+    for (auto* queue : {&s_.urgent, &s_.queued})
+      while (!queue->empty()) {
+        RequestRef next = queue->front().lock();
+        queue->pop_front();
+        if (next && next->state_ == Request::State::queued) {
+          next->state_ = Request::State::given;
+          s_.given[next->id] = next;
+          return next;
+        }
+        looked_at.push_back(std::move(next));
       }
-      looked_at.push_back(std::move(next));
+    if (!looked_at.empty()) {                      // their end takes the lock
+      lock.unlock();
+      looked_at.clear();
+      lock.lock();
+      continue;
     }
-  return nullptr;
+    if (s_.closed || !s_.released.empty()) return nullptr;
+    s_.work.wait(lock);
+  }
 }
 
 int64_t Requests::take_released() {

@@ -1,8 +1,8 @@
-// Requests to object stores: readers ask here, and a thread of Python's, which has the stores' client, answers.
+// Requests to object stores: readers ask here, and threads of Python's, which have the stores' client, answer.
 //
 // The two meet in one queue. A reader's thread never waits for Python's lock: it notes what it wants and sleeps until
-// the bytes are there, which it then copies from where the client has them. The client's thread is woken by a file
-// descriptor, takes all that is queued at a time and keeps as many requests under way as it is allowed.
+// the bytes are there, which it then copies from where the client has them. The client's threads, one for each request
+// that may be under way, wait here without that lock, too.
 #pragma once
 
 #include <condition_variable>
@@ -65,10 +65,12 @@ class Requests {
   void note(std::string_view name, Version version);
   Version version(std::string_view name) const;
 
-  // The side of the client. `open`: the descriptor that can be read from when there is something to do.
-  int open();
+  // The side of the client.
+  void open();
   void close();                                    // fails all that waits, and what is asked later
-  RequestRef take();                               // the next one, the most urgent first; null: there is none
+  bool is_closed() const;
+  RequestRef take();                               // waits for one, the most urgent first; null: see to the released
+                                                   // ones, or it is closed
   int64_t take_released();                         // one whose bytes nobody needs any more; -1: there is none
   // False: nobody wants it any more. The bytes stay where they are until the request is released.
   bool answer(int64_t id, const uint8_t* data, int64_t count, Version version);
@@ -79,7 +81,6 @@ class Requests {
   struct Shared;
   Requests();
   void forget(Request& request);
-  void wake() const;
   Shared& s_;                                      // never destroyed: threads may still wait while the process ends
 };
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock import _settings
 from penstock.errors import ArgumentError, ReadError
@@ -15,8 +14,19 @@ from penstock.read.stores.addresses import is_address, parsed
 _MOST = 64  # clients that are kept: addresses with queries may each need one of their own
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
 
+
+class Settings(NamedTuple):
+    """How stores are asked: as many requests at a time, tries, seconds of silence, and what obstore is told."""
+
+    requests: int = 64
+    retries: int = 8
+    seconds: float = 30.0
+    environment: tuple[str, ...] = ()
+
+
+settings = Settings()
 _given: dict[str, Any] = {}
-_made: OrderedDict[str, Any] = OrderedDict()
+_made: dict[str, Any] = {}  # the oldest first
 _lock = threading.Lock()
 
 
@@ -53,21 +63,36 @@ def use(root: str, store: Any) -> None:
             _given[parsed(root).root] = store
 
 
+def configure() -> None:
+    """Takes over what the environment says now: for clients that are made from here on, if it is something else."""
+    global settings
+    names = sorted(name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_")))
+    found = Settings(
+        int(_settings.STORE_REQUESTS.value()), int(_settings.STORE_RETRIES.value()),
+        float(_settings.STORE_TIMEOUT.value()), tuple(f"{name}={os.environ[name]}" for name in names),
+    )  # fmt: skip
+    with _lock:
+        if found != settings:
+            _made.clear()
+            settings = found
+
+
 def client(root: str) -> Any:
     """What reads under a root. Raises ReadError."""
     with _lock:
         if root in _given:
             return _given[root]
-        key = f"{root}\n{_options()}"
-        found = _made.pop(key, None) or _new(root)
-        _made[key] = found
-        if len(_made) > _MOST:
-            _made.popitem(last=False)
+        found = _made.get(root)
+        if found is None:
+            found = _made[root] = _new(root)
+            if len(_made) > _MOST:
+                del _made[next(iter(_made))]
         return found
 
 
 def version_of(name: str) -> list[int | str]:
     """The size of an object, and what changes with its contents. Raises ReadError."""
+    configure()
     address = parsed(name)
     try:
         meta = library().head(client(address.root), address.path)
@@ -85,29 +110,18 @@ def tag_of(meta: Any) -> bytes:
     return str(meta["e_tag"] or meta["last_modified"]).encode()
 
 
-def retries() -> int:
-    """How often a request is tried again."""
-    return int(_settings.STORE_RETRIES.value())
-
-
-def _options() -> tuple[Any, ...]:
-    """What clients depend on: a change makes new ones."""
-    names = sorted(name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_")))
-    return retries(), _settings.STORE_TIMEOUT.value(), *(f"{name}={os.environ[name]}" for name in names)
-
-
 def _new(root: str) -> Any:
-    seconds = _settings.STORE_TIMEOUT.value()
+    seconds, tries = settings.seconds, settings.retries
     plain = root.startswith("http://") or any(os.environ.get(n, "").startswith("http://") for n in _ENDPOINTS)
     options: dict[str, Any] = {"connect_timeout": timedelta(seconds=seconds), "read_timeout": timedelta(seconds=seconds)}
-    options |= {"timeout": timedelta(days=1), "pool_max_idle_per_host": str(_settings.STORE_REQUESTS.value())}
+    options |= {"timeout": timedelta(days=1), "pool_max_idle_per_host": str(settings.requests)}
     if plain:
         options["allow_http"] = True
     if root.startswith("s3://") and not any(os.environ.get(n) for n in ("AWS_REGION", "AWS_DEFAULT_REGION")):
         region = {"region": "us-east-1"}
     else:
         region = {}
-    waits = {"max_retries": retries(), "retry_timeout": timedelta(seconds=(retries() + 1) * (seconds + 15))}
+    waits = {"max_retries": tries, "retry_timeout": timedelta(seconds=(tries + 1) * (seconds + 15))}
     try:
         return library().store.from_url(root, client_options=options, retry_config=waits, **region)
     except ReadError:
