@@ -58,7 +58,7 @@ class _Answers(asyncio.Protocol):
 
     def _object(self, whole: bool) -> bytes:
         head = (
-            f"HTTP/1.1 200 OK\r\nContent-Length: {len(self._body)}\r\nETag: \"noise\"\r\n"
+            f'HTTP/1.1 200 OK\r\nContent-Length: {len(self._body)}\r\nETag: "noise"\r\n'
             "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n\r\n"
         )
         return head.encode() + (self._body if whole else b"")
@@ -207,9 +207,9 @@ def main() -> None:
 
     def section(latency: float) -> Callable[[], Iterator[str]]:
         def lines() -> Iterator[str]:
-            yield f"By `./dev bench stores`, {options.threads} threads, {REQUESTS} requests under way, batches of {BATCH}, one ahead."
-            yield f"Medians of {options.rounds} rounds of {options.seconds:g} s; load of the machine before: "
-            yield f"{os.getloadavg()[0]:.1f}. The server, in Python, shares the processors."
+            yield f"By `./dev bench stores`, {options.threads} threads, {REQUESTS} requests, batches of {BATCH}."
+            yield f"Medians of {options.rounds} rounds of {options.seconds:g} s; other work went on, with a load of"
+            yield f"{os.getloadavg()[0]:.1f} at the beginning. The server, in Python, shares the processors."
             yield ""
             found = rows(latency / 1000, options.rounds, options.seconds, options.threads)
             yield from table(["who", "an object", "samples/s", "Penstock, S3, is so many times as fast"], list(found))

@@ -16,7 +16,19 @@ from penstock.graph.slicing import newaxis
 from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, stores, tensors, tfrecord
+    from penstock import (
+        backend,
+        backend_impl,
+        data_node,
+        fn,
+        math,
+        ops,
+        plugin,
+        plugin_manager,
+        stores,
+        tensors,
+        tfrecord,
+    )
     from penstock.insight.profile import profile
 
 __all__ = [

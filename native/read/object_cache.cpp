@@ -64,7 +64,9 @@ class Descriptor {
   int fd_;
 };
 
-Descriptor open_entry(const std::string& path) { return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)); }
+Descriptor open_entry(const std::string& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
 
 // Whether one of us has written it.
 bool is_own(const std::string& path) {

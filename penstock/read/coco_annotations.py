@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ReadError
-from penstock.read.contents import contents, problem
 from penstock.read.coco_runs import RUN_COLUMNS, Runs, runs_of
+from penstock.read.contents import contents, problem
 from penstock.read.json_file import loads
 
 Floats = npt.NDArray[np.float32]

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import ReadError
-from penstock.read.contents import contents, problem
 from penstock.read.coco_annotations import Annotations, starts_of
 from penstock.read.coco_runs import RUN_COLUMNS, Runs
+from penstock.read.contents import contents, problem
 
 Array = npt.NDArray[Any]
 _NAMES = "filenames.dat"

@@ -18,7 +18,10 @@ class DatabaseReader(RecordReader):
 
     def prepare(self) -> None:
         if any(map(is_address, self.path)):
-            raise self.wrong("path", "data bases of LMDB are not read from object stores, whose latency each page would cost: copy them to a disk")
+            raise self.wrong(
+                "path",
+                "data bases of LMDB are not read from object stores, where each page would cost a request: copy them",
+            )
         super().prepare()
 
     def records(self, number: int) -> Records:

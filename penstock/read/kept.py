@@ -1,7 +1,8 @@
 """Tables that were costly to make of a file, kept between processes: in the user's cache, never beside the file.
 
 They are kept under the file's path, and are good as long as it has the size, the time of change and the number (inode)
-that it had; of an object in a store, the size and what the store tells of its contents (its ETag). What cannot be kept, or is broken, is made anew.
+that it had; of an object in a store, the size and what changes with its contents (its ETag). What cannot be kept,
+or is broken, is made anew.
 """
 
 from __future__ import annotations

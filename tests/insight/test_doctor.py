@@ -18,7 +18,8 @@ from penstock.machine import loader
 
 NOWHERE = "/nowhere/lib.so"
 SECTIONS = {
-    "versions", "processors", "memory", "pictures", "sounds", "stores", "gpus", "cuda libraries", "frameworks", "missing",
+    "versions", "processors", "memory", "pictures", "sounds", "stores", "gpus", "cuda libraries", "frameworks",
+    "missing",
 }  # fmt: skip
 
 

@@ -18,8 +18,8 @@ struct Open {
   std::unique_ptr<StoredFile> file;
 };
 
-// Tells the storages what is going to be read of the samples whose numbers these are: `work` gets each number that there
-// is, and the list of ranges, all of one storage.
+// Tells what is going to be read of the samples whose numbers these are, as far as it is far away: `work` gets each
+// number that there is, and adds its ranges to the list. What is far away is all of one class of storages.
 template <class F>
 void foresee_samples(std::span<const Tensor> numbers, int64_t samples, Foreseen& kept, F work) {
   std::vector<ByteRange> ranges;

@@ -113,7 +113,10 @@ def tag_of(meta: Any) -> bytes:
 def _new(root: str) -> Any:
     seconds, tries = settings.seconds, settings.retries
     plain = root.startswith("http://") or any(os.environ.get(n, "").startswith("http://") for n in _ENDPOINTS)
-    options: dict[str, Any] = {"connect_timeout": timedelta(seconds=seconds), "read_timeout": timedelta(seconds=seconds)}
+    options: dict[str, Any] = {
+        "connect_timeout": timedelta(seconds=seconds),
+        "read_timeout": timedelta(seconds=seconds),
+    }
     options |= {"timeout": timedelta(days=1), "pool_max_idle_per_host": str(settings.requests)}
     if plain:
         options["allow_http"] = True

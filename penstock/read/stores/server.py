@@ -1,8 +1,8 @@
 """The threads that answer what the native library asks of object stores: one for each request that may be under way.
 
-They wait for requests in the native library, and for bytes in obstore, in both without the GIL. Bytes stay where obstore
-has them until their last reader is done: they are copied once, by a reader's thread, to where they are wanted, and no
-reader's thread ever needs the GIL.
+They wait for requests in the native library, and for bytes in obstore, in both without the GIL. Bytes stay where
+obstore has them until their last reader is done: they are copied once, by a reader's thread, to where they are wanted,
+and no reader's thread ever needs the GIL.
 """
 
 from __future__ import annotations

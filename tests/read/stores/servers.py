@@ -82,7 +82,8 @@ class Web:
             def do_GET(self) -> None:
                 web._answer(self)
 
-            do_HEAD = do_GET
+            def do_HEAD(self) -> None:
+                web._answer(self)
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -71,7 +71,7 @@ def test_broken_samples(reader: str, on_error: str, s3: S3) -> None:
         s3.put(f"{root}/{name}", data)
     pipe = pipeline(case, arguments | {"on_error": on_error}, batch_size=1)
     if on_error == "skip":
-        with pytest.warns(UserWarning) if size > 1 else pytest.raises(ReadError):
+        with pytest.warns(UserWarning, match="broken sample") if size > 1 else pytest.raises(ReadError):
             found = numbers(case, read(pipe, 2 * size))
         good = [i for i in range(size) if i != broken]
         assert found == same(case, [good[i % len(good)] for i in range(2 * size)])
