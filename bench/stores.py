@@ -80,6 +80,7 @@ def serve(size: int, count: int, latency: float) -> None:
 
 
 Take = Callable[[], int]
+_coming: list[Any] = []  # what others of us have under way
 
 
 def _penstock(names: list[str], threads: int) -> Take:
@@ -89,7 +90,7 @@ def _penstock(names: list[str], threads: int) -> Take:
     with pipe:
         pipe.set_outputs(fn.readers.file(files=names, name="Reader")[0])
     pipe.build()
-    return lambda: sum(len(one) for one in [pipe.run()[0]])
+    return lambda: len(pipe.run()[0])
 
 
 def _joined(parts: list[Any]) -> int:
@@ -110,6 +111,7 @@ def _ahead(names: list[str], start: Callable[[str], Any]) -> Take:
 
     def take() -> int:
         coming.append([start(name) for name in next(batches)])
+        _coming[:] = coming[-1]
         return _joined([one.result() for one in coming.pop(0)])
 
     return take
@@ -138,6 +140,7 @@ def _s3fs(names: list[str], threads: int) -> Take:
 
     def take() -> int:
         coming.append(cat())
+        _coming[:] = coming[-1:]
         return _joined([*coming.pop(0).result().values()])
 
     return take
@@ -149,7 +152,12 @@ def _rate(take: Take, seconds: float) -> float:
     count, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < seconds:
         count += take()
-    return count / (time.perf_counter() - begin)
+    rate = count / (time.perf_counter() - begin)
+    for one in _coming:  # or it would go on while the next one is timed
+        one.result()
+    _coming.clear()
+    time.sleep(0.1)
+    return rate
 
 
 def rows(latency: float, rounds: int, seconds: float, threads: int) -> Iterator[list[str]]:
