@@ -289,7 +289,7 @@ typedef struct {
   const char* name; /* until this thread's next call of ps_stores_take */
 } ps_request;
 PS_API int ps_stores_open(void);
-PS_API void ps_stores_close(void);                  /* fails what waits, and what comes later */
+PS_API void ps_stores_close(void);                  /* fails what is asked for, then and later */
 PS_API int ps_stores_take(ps_request*); /* waits */
 PS_API int64_t ps_stores_released(void);            /* a request whose bytes nobody needs any more */
 /* The bytes that there are, which stay until the request is released; the object's size; and what changes with its
