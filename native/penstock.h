@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 12
+#define PS_ABI_VERSION 13
 #define PS_MAX_DIMS PENSTOCK_MAX_DIMS
 
 /* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
@@ -124,6 +124,7 @@ typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
 typedef struct ps_jpeg_index ps_jpeg_index;
 typedef struct ps_archive ps_archive;
+typedef struct ps_contents ps_contents;
 typedef struct ps_record_table ps_record_table;
 
 typedef struct {
@@ -274,6 +275,30 @@ PS_API int ps_decode_set_library(const char* name, const char* path);
 
 /* A file in memory, which readers find by this name, "memory://...". Its bytes are copied; null: it goes. */
 PS_API int ps_memory_file(const char* name, const void* data, int64_t bytes);
+
+/* All bytes of a file of any storage, which live as long as this. Null: it failed. */
+PS_API ps_contents* ps_contents_read(const char* name, const void** data, int64_t* bytes); /* waits */
+PS_API void ps_contents_destroy(ps_contents*);
+
+/* Object stores: readers ask for bytes of objects, and threads that have a client of the stores take these requests and
+ * answer them. `take` waits for one (1), or until it is closed (-1), or until something was released (0): `released`
+ * is called then, until there is none (-1). */
+typedef struct {
+  int64_t id, begin;
+  int64_t bytes;    /* -1: the whole object; 0: only its size */
+  const char* name; /* until this thread's next call of ps_stores_take */
+} ps_request;
+PS_API int ps_stores_open(void);
+PS_API void ps_stores_close(void);                  /* fails what is asked for, then and later */
+PS_API int ps_stores_take(ps_request*); /* waits */
+PS_API int64_t ps_stores_released(void);            /* a request whose bytes nobody needs any more */
+/* The bytes that there are, which stay until the request is released; the object's size; and what changes with its
+ * contents. 0: nobody wants them. */
+PS_API int ps_stores_answer(int64_t id, const void* data, int64_t count, int64_t bytes, const char* tag);
+PS_API void ps_stores_refuse(int64_t id, const char* error, int missing);   /* "cannot be read: ..." */
+PS_API void ps_stores_note(const char* name, int64_t bytes, const char* tag);   /* an object that was listed */
+/* Keeps what is read in files of this folder, up to so many bytes; null: nowhere. */
+PS_API int ps_stores_cache(const char* folder, int64_t bytes);
 
 /* The files of a tar archive of WebDataset's, in order: by its own headers, or by an index that wds2idx has made of it
  * (then `path` is the index's). Which sample each is of, from 0, and which extension it has, by number; names and

@@ -16,7 +16,19 @@ from penstock.graph.slicing import newaxis
 from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
 if TYPE_CHECKING:
-    from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors, tfrecord
+    from penstock import (
+        backend,
+        backend_impl,
+        data_node,
+        fn,
+        math,
+        ops,
+        plugin,
+        plugin_manager,
+        stores,
+        tensors,
+        tfrecord,
+    )
     from penstock.insight.profile import profile
     from penstock.run.merge import merge_states
 
@@ -39,13 +51,17 @@ __all__ = [
     "plugin",
     "plugin_manager",
     "profile",
+    "stores",
     "tensors",
     "tfrecord",
     "types",
 ]
 
 # Each costs time at import that not every user needs.
-_LAZY = ("backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "tensors", "tfrecord")
+_LAZY = (
+    "backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "stores", "tensors",
+    "tfrecord",
+)  # fmt: skip
 
 
 def get_include() -> str:

@@ -63,6 +63,22 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _positive_seconds(text: str) -> float:
+    seconds = _seconds(text)
+    if not seconds:
+        raise ValueError
+    return seconds
+
+
+def _count(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= 1 << 20:
+            raise ValueError
+        return int(text)
+
+    return read
+
+
 def _switch(text: str) -> bool:
     known = {"0": False, "off": False, "no": False, "false": False, "1": True, "on": True, "yes": True, "true": True}
     if text.lower() not in known:
@@ -90,7 +106,16 @@ MAX_FILE_BYTES = Setting("PENSTOCK_MAX_FILE_BYTES", _amount, _BYTES)  # read by 
 MAX_PIXELS = Setting("PENSTOCK_MAX_PIXELS", _amount, "a number of pixels from 1 on, such as 100000000 or 100M", 1 << 29)
 READ_TIMEOUT = Setting("PENSTOCK_READ_TIMEOUT", _seconds, "a number of seconds, such as 60 (0: no limit)", 300.0)
 
-CHECKED = (DEVICE_MEMORY, PINNED_MEMORY, FUSE, JPEG, MAX_FILE_BYTES, MAX_PIXELS, READ_TIMEOUT)
+STORE_CACHE = Setting("PENSTOCK_STORE_CACHE", str, "a folder")
+STORE_CACHE_BYTES = Setting("PENSTOCK_STORE_CACHE_BYTES", _amount, _BYTES, 16 << 30)
+STORE_REQUESTS = Setting("PENSTOCK_STORE_REQUESTS", _count(1), "a number from 1 on", 64)
+STORE_RETRIES = Setting("PENSTOCK_STORE_RETRIES", _count(0), "a number from 0 on", 8)
+STORE_TIMEOUT = Setting("PENSTOCK_STORE_TIMEOUT", _positive_seconds, "a number of seconds above 0, such as 30", 30.0)
+
+CHECKED = (
+    DEVICE_MEMORY, PINNED_MEMORY, FUSE, JPEG, MAX_FILE_BYTES, MAX_PIXELS, READ_TIMEOUT, STORE_CACHE_BYTES,
+    STORE_REQUESTS, STORE_RETRIES, STORE_TIMEOUT,
+)  # fmt: skip
 
 
 def check() -> None:

@@ -33,6 +33,7 @@ graph
 tensors
 arguments
 read
+stores
 feed
 decode
 augment

@@ -4,6 +4,7 @@
 #include "read/archive.h"
 #include "read/memory_files.h"
 #include "read/records.h"
+#include "read/storage.h"
 
 using namespace ps;
 
@@ -25,6 +26,7 @@ int ps_memory_file(const char* name, const void* data, int64_t bytes) {
 ps_archive* ps_archive_read(const char* path, int is_index, ps_members* to) {
   std::unique_ptr<ps_archive> read;
   guarded([&] {
+    storage_of(path).renew(path);
     read = std::make_unique<ps_archive>(ps_archive{is_index ? read_tar_index(path) : read_tar(path)});
     return 0;
   });
@@ -48,6 +50,7 @@ void ps_archive_destroy(ps_archive* archive) { delete archive; }
 ps_record_table* ps_record_table_read(const char* path, int format, ps_records* to) {
   std::unique_ptr<ps_record_table> read;
   guarded([&] {
+    storage_of(path).renew(path);
     switch (format) {
       case PS_RECORDS_TFRECORD: read = std::make_unique<ps_record_table>(ps_record_table{scan_tfrecord(path)}); break;
       case PS_RECORDS_RECORDIO: read = std::make_unique<ps_record_table>(ps_record_table{scan_recordio(path)}); break;

@@ -12,6 +12,7 @@ struct Waiting {
   std::atomic<const char*> file{nullptr};        // null: it does not wait; the name lives as long as the thread
   std::atomic<int64_t> since_ns{0};              // of std::chrono::steady_clock
   std::atomic<int> node{-1}, sample{-1};         // what it works on
+  const std::atomic<bool>* cancelled = nullptr;  // its own: whether nobody wants that any more; null: there is no such
 };
 
 // This thread's.

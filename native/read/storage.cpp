@@ -38,10 +38,14 @@ std::string_view scheme_of(std::string_view name) {
   return found ? name.substr(0, end) : std::string_view();
 }
 
+const Storage* find_storage(std::string_view name) {
+  const auto found = storages().find(scheme_of(name));
+  return found == storages().end() ? nullptr : found->second.get();
+}
+
 const Storage& storage_of(std::string_view name) {
+  if (const Storage* found = find_storage(name)) return *found;
   const std::string_view scheme = scheme_of(name);
-  const auto found = storages().find(scheme);
-  if (found != storages().end()) return *found->second;
   std::string known;
   for (const auto& [other, storage] : storages())
     if (!other.empty()) known += ", " + other + "://";

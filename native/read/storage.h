@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ps {
 
@@ -27,6 +29,15 @@ class StoredFile {
   const char* name_;
 };
 
+// Bytes of a file that are going to be read; fewer than 0 bytes: the whole of it.
+struct ByteRange {
+  const char* name;
+  int64_t begin = 0, bytes = -1;
+};
+
+// What a storage fetches before it is read: to let go of it takes back what has not come yet.
+using Foreseen = std::vector<std::shared_ptr<void>>;
+
 // Each call of it and of its files may block for as long as a disk or server likes, and notes that it does (Wait in
 // core/waiting.h), so that a limit on the time can be kept.
 class Storage {
@@ -34,11 +45,17 @@ class Storage {
   virtual ~Storage() = default;
   // The name, scheme included, must live as long as the file. Throws Error(read), or Error(system) for a shortage.
   virtual std::unique_ptr<StoredFile> open(const char* name) const = 0;
+  // One that is far away fetches what it is told of in advance, in as few requests as will do. Waits for nothing.
+  virtual bool is_far() const { return false; }
+  // What was known of a file is looked at anew: its samples are about to be counted.
+  virtual void renew(const char*) const {}
+  virtual void foresee(std::span<const ByteRange>, Foreseen&) const {}
 };
 
 using StorageFactory = std::unique_ptr<Storage> (*)();
 bool add_storage(const char* scheme, StorageFactory make);
 std::string_view scheme_of(std::string_view name);      // "s3" of "s3://bucket/name"; "" of local files
+const Storage* find_storage(std::string_view name);     // null: there is none of this scheme
 const Storage& storage_of(std::string_view name);       // throws Error(argument) where there is none of this scheme
 inline std::unique_ptr<StoredFile> open_file(const char* name) { return storage_of(name).open(name); }
 

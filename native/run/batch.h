@@ -108,6 +108,7 @@ struct Batch {
   std::vector<std::unique_ptr<Arena>> arenas;  // by worker: what early operators wrote; the shared one
   Arena* shared = nullptr;                     // on its way to a GPU all that they write lies together
   Texts texts;                                 // that samples' sources point at
+  std::vector<std::shared_ptr<void>> foreseen; // what operators were told of in advance
 
   // Whether a sample is one of a scope's. Its predicates are known.
   bool has(int scope, int sample) const {

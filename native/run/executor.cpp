@@ -4,6 +4,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "core/foresees.h"
+
 namespace ps {
 
 Executor::Executor(std::unique_ptr<Plan> plan, const Options& options)
@@ -61,6 +63,12 @@ void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t>
     b->arenas.push_back(std::make_unique<Arena>(pool_, expected));
     b->shared = b->arenas.back().get();
   }
+  for (const Node& node : plan_->nodes) {
+    const int v = node.inputs.empty() ? -1 : node.inputs[0];
+    const auto* op = dynamic_cast<const Foresees*>(node.op.get());
+    if (op && v >= 0 && plan_->values[size_t(v)].fed && !plan_->values[size_t(v)].gpu)
+      op->foresee(b->values[size_t(v)], b->foreseen);
+  }
   scheduler_.add(std::move(b));
 }
 
@@ -105,6 +113,7 @@ void Executor::let_go(Batch& b) const {
                         [&](int v) { return plan_->origin(v) == given.first; });
   });
   b.params = {};
+  b.foreseen = {};
   if (scattered) return;
   b.shared = nullptr;
   b.arenas.clear();

@@ -114,6 +114,7 @@ void WorkerPool::loop(Thread& self) {
     const auto some = s.wanted();
     lock.unlock();
     s.wake(some);
+    self.waiting->cancelled = &b->cancelled;
     const int64_t start = now_ns();
     const bool done = work(self, *b, phase, first, last, start);
     const int64_t end = now_ns();

@@ -13,6 +13,8 @@ _PROBES: dict[str, Probe] = {
     "processors": probes.processors,
     "memory": probes.memory,
     "pictures": probes.pictures,
+    "sounds": probes.sounds,
+    "stores": probes.stores,
     "gpus": cuda.gpus,
     "cuda libraries": cuda.cuda_libraries,
     "frameworks": probes.frameworks,

@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import resource
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -160,6 +161,33 @@ _OTHERS = {
     "numpy": "numpy", "jax": "jax", "tensorflow": "tensorflow", "paddlepaddle": "paddle", "numba": "numba",
     "pillow": "PIL",
 }  # fmt: skip
+
+
+def sounds(missing: list[Missing]) -> Facts:
+    """Whether sounds can be decoded: by trying it."""
+    import numpy as np
+
+    head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 52, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data", 16)
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
+    with pipe:
+        pipe.set_outputs(*fn.decoders.audio(fn.external_source(name="file")))
+    try:
+        pipe.run(file=[np.frombuffer(head + bytes(16), np.uint8)])
+    except PenstockError as e:
+        said = str(e).splitlines()[0].removeprefix("decoders.audio: ")
+        missing.append(Missing("libsndfile", "Sounds can't be decoded.", said))
+        return {"libsndfile": "missing"}
+    return {"libsndfile": next((path for path in _loaded() if "sndfile" in Path(path).name), "built in")}
+
+
+def stores(missing: list[Missing]) -> Facts:
+    """What object stores are read by. It is not imported."""
+    try:
+        return {"obstore": importlib.metadata.version("obstore")}
+    except importlib.metadata.PackageNotFoundError:
+        effect = "Object stores and web servers (s3://, https:// ...) can't be read; files can."
+        missing.append(Missing("obstore", effect, "pip install 'penstock[stores]'"))
+        return {"obstore": "not installed"}
 
 
 def frameworks(missing: list[Missing]) -> Facts:

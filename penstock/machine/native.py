@@ -14,7 +14,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 12
+ABI_VERSION = 13
 MAX_DIMS = 12
 DECODER_STATS = 10
 CONTIGUOUS, UNIFORM = 1, 2
@@ -98,6 +98,12 @@ class Records(c.Structure):
         ("names", c.c_void_p),
         ("names_bytes", c.c_int64),
     ]
+
+
+class Request(c.Structure):
+    """``ps_request``: what a reader wants of an object store."""
+
+    _fields_ = [("id", c.c_int64), ("begin", c.c_int64), ("bytes", c.c_int64), ("name", c.c_char_p)]
 
 
 class Answer(c.Structure):
@@ -198,6 +204,8 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_archive_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Members)]),
     "ps_record_table_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Records)]),
+    "ps_stores_take": (c.c_int, [c.POINTER(Request)]),
+    "ps_contents_read": (c.c_void_p, [c.c_char_p, c.POINTER(c.c_void_p), _i64p]),
     "ps_fed_device": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int, c.c_uint64, c.c_int]),
     "ps_fed_upload": (c.c_void_p, [c.c_int, _tensors, c.c_int]),
     "ps_gpu_borrow": (_memory, [c.c_int, c.POINTER(c.c_uint64), c.c_void_p, c.c_void_p]),
@@ -251,6 +259,14 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_kernels": (c.c_int, [c.c_void_p, c.POINTER(c.c_char_p), c.c_int]),
     "ps_archive_destroy": (None, [c.c_void_p]),
     "ps_record_table_destroy": (None, [c.c_void_p]),
+    "ps_contents_destroy": (None, [c.c_void_p]),
+    "ps_stores_open": (c.c_int, []),
+    "ps_stores_close": (None, []),
+    "ps_stores_released": (c.c_int64, []),
+    "ps_stores_answer": (c.c_int, [c.c_int64, c.c_void_p, c.c_int64, c.c_int64, c.c_char_p]),
+    "ps_stores_refuse": (None, [c.c_int64, c.c_char_p, c.c_int]),
+    "ps_stores_note": (None, [c.c_char_p, c.c_int64, c.c_char_p]),
+    "ps_stores_cache": (c.c_int, [c.c_char_p, c.c_int64]),
     "ps_memory_file": (c.c_int, [c.c_char_p, c.c_void_p, c.c_int64]),
     "ps_decode_set_max_pixels": (None, [c.c_int64]),
     "ps_decode_set_library": (c.c_int, [c.c_char_p, c.c_char_p]),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.machine import native
+from penstock.read.stores.server import listen_for
 
 _AT_ONCE = 16  # archives that are looked at: threads mostly wait for disks
 
@@ -50,6 +51,7 @@ def read_archives(paths: Sequence[str], indexes: Sequence[str] | None = None) ->
 
 
 def _read(path: str, is_index: bool) -> Members:
+    listen_for(path)
     found = native.Members()
     handle = native.blocking().ps_archive_read(os.fsencode(path), is_index, c.byref(found))
     if not handle:

@@ -9,6 +9,9 @@ from penstock.op import arg
 from penstock.read.index import Index
 from penstock.read.order import Cursor, EpochOrder, Indices, Order
 from penstock.read.sampler import SamplerOrder, described, form_of
+from penstock.read.stores import clients
+from penstock.read.stores.addresses import any_address
+from penstock.read.stores.server import listen
 
 _MOST_AHEAD = 1024  # batches
 _SAID_BY_SAMPLER = ("num_shards", "shard_id", "stick_to_shard", "random_shuffle", "shuffle_after_epoch")
@@ -135,7 +138,11 @@ class IndexReader(Reader):
     def index(self) -> Index:
         """The index of the data set: made once, when it is needed."""
         if self._index is None:
-            self._index = self.make_index()
+            found = self.make_index()
+            if any_address(found.names):
+                clients.library()
+                listen()
+            self._index = found
         return self._index
 
     def make_index(self) -> Index:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from penstock.errors import ReadError
 from penstock.read.coco_runs import RUN_COLUMNS, Runs, runs_of
+from penstock.read.contents import contents, problem
 from penstock.read.json_file import loads
 
 Floats = npt.NDArray[np.float32]
@@ -104,10 +105,9 @@ def load(path: str, wanted: Wanted) -> Annotations:
 def parsed(path: str) -> Any:
     """What a JSON file says."""
     try:
-        with open(path, "rb") as file:
-            text = file.read()
+        text = contents(path)
     except OSError as error:
-        raise ReadError(f"the annotations {path} cannot be read: {error.strerror}") from error
+        raise ReadError(f"the annotations {path} cannot be read: {problem(error)}") from error
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:

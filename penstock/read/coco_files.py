@@ -15,6 +15,7 @@ import numpy.typing as npt
 from penstock.errors import ReadError
 from penstock.read.coco_annotations import Annotations, starts_of
 from penstock.read.coco_runs import RUN_COLUMNS, Runs
+from penstock.read.contents import contents, problem
 
 Array = npt.NDArray[Any]
 _NAMES = "filenames.dat"
@@ -88,10 +89,9 @@ class _Folder:
     def bytes_of(self, name: str) -> bytes:
         path = os.path.join(self._path, name)
         try:
-            with open(path, "rb") as file:
-                return file.read()
+            return contents(path)
         except OSError as error:
-            raise ReadError(f"the preprocessed annotations {path} cannot be read: {error.strerror}") from error
+            raise ReadError(f"the preprocessed annotations {path} cannot be read: {problem(error)}") from error
 
     def table(self, name: str, kind: Any, columns: int = 1) -> Array:
         data = self.bytes_of(f"{name}.dat")

@@ -6,6 +6,7 @@ import os
 
 from penstock.read.index import has_scheme
 from penstock.read.records import Format, RecordReader, Records, scan
+from penstock.read.stores.addresses import is_address
 
 
 class DatabaseReader(RecordReader):
@@ -14,6 +15,14 @@ class DatabaseReader(RecordReader):
     def files(self) -> list[str]:
         """A data base is a folder with a file in it; that file itself may be named, too."""
         return [_file(path) for path in self.path]
+
+    def prepare(self) -> None:
+        if any(map(is_address, self.path)):
+            raise self.wrong(
+                "path",
+                "data bases of LMDB are not read from object stores, where each page would cost a request: copy them",
+            )
+        super().prepare()
 
     def records(self, number: int) -> Records:
         return scan(Format.LMDB, self.files()[number])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.arguments.on_error import OnErrorArgs
 from penstock.op import arg, op
+from penstock.read.stores.server import listen
 
 
 @op("io.file.read", kernel="read_file")
@@ -31,6 +32,10 @@ class Read(OnErrorArgs):
     early = True
     io = True
     setup_reads = (0,)
+
+    def prepare(self) -> None:
+        super().prepare()
+        listen()  # names may be addresses, which nobody knows yet
 
     dont_use_mmap = arg(False, "Do not map files into memory.", unused="files are never mapped, always read")
     use_o_direct = arg(False, "Read past the system's cache.", unused="files are read through it")

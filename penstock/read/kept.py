@@ -1,7 +1,8 @@
 """Tables that were costly to make of a file, kept between processes: in the user's cache, never beside the file.
 
 They are kept under the file's path, and are good as long as it has the size, the time of change and the number (inode)
-that it had. What cannot be kept, or is broken, is made anew.
+that it had; of an object in a store, the size and what changes with its contents (its ETag). What cannot be kept,
+or is broken, is made anew.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.machine.kernels import folder
+from penstock.read.stores.addresses import is_address
+from penstock.read.stores.clients import version_of
 
 _MAGIC = b"Penstock tables 1\n"
 _LEAST = 1 << 16  # bytes of tables that are worth it
@@ -38,7 +41,7 @@ class Place:
     """
 
     def __init__(self, what: str, path: str) -> None:
-        full = os.path.abspath(path)
+        full = path if is_address(path) else os.path.abspath(path)
         name = hashlib.blake2b(os.fsencode(f"{what}\n{full}"), digest_size=16).hexdigest()
         self._stamp = _stamp_of(full)
         self._file = folder() / "tables" / name
@@ -74,7 +77,9 @@ class Place:
                 unfinished.unlink(missing_ok=True)
 
 
-def _stamp_of(path: str) -> list[int] | None:
+def _stamp_of(path: str) -> list[int | str] | None:
+    if is_address(path):
+        return version_of(path)
     try:
         found = Path(path).stat()
     except OSError:

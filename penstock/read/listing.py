@@ -16,7 +16,10 @@ import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
 from penstock.machine.codecs import codecs
+from penstock.read.contents import contents, problem
 from penstock.read.index import Column, Index, digest_of, has_scheme, is_absolute, packed
+from penstock.read.stores import listing
+from penstock.read.stores.addresses import is_address
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -117,27 +120,45 @@ def list_files(
 
 
 def _from_folders(root: str, file_match: Callable[[bytes], bool], dir_match: Callable[[bytes], bool]) -> FileList:
-    if has_scheme(root):
-        raise ArgumentError(f"file_root={root!r}: only folders of the disk are listed: give names (file_list, files)")
-    base = os.fsencode(root)
-    try:
-        with os.scandir(base) as entries:
-            # The label is the rank among the folders, so folders without a matching file count too.
-            folders = sorted(e.name for e in entries if dir_match(e.name) and e.is_dir())
-        found = [files_in(os.path.join(base, folder), file_match) for folder in folders]
-    except OSError as error:
-        raise ReadError(f"file_root={root!r}: cannot list {_shown(error.filename)}: {error.strerror}") from error
-    labels = np.repeat(np.arange(len(folders), dtype=np.int32), [len(names) for names in found])
+    found = sub_folders(root, dir_match, file_match)
+    # The label is the rank among the folders, so folders without a matching file count too.
+    labels = np.repeat(np.arange(len(found), dtype=np.int32), [len(names) for _, names in found])
     if not len(labels):
         raise ArgumentError(
-            f"file_root={root!r}: no file in its {len(folders)} matching sub-folders passes the filters "
+            f"file_root={root!r}: no file in its {len(found)} matching sub-folders passes the filters "
             "(files that lie in file_root itself are not read; see file_filters and dir_filters)"
         )
-    names = [folder + b"/" + name for folder, names in zip(folders, found, strict=True) for name in names]
+    names = [folder + b"/" + name for folder, names in found for name in names]
     return FileList(root, _decode(names), labels)
 
 
-def files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
+def sub_folders(
+    root: str, wanted: Callable[[bytes], bool], match: Callable[[bytes], bool], own: bool = False
+) -> list[tuple[bytes, list[bytes]]]:
+    """The sub-folders of ``file_root`` that are wanted, sorted, each with the names of its files that match, sorted;
+    with ``own`` also ``b"."`` with the folder's own files. Raises ArgumentError and ReadError.
+    """
+    if is_address(root):
+        try:
+            return listing.folders(root, wanted, match, own)
+        except ReadError as error:
+            raise ReadError(f"file_root={root!r}: cannot list it: {error}") from error
+    if has_scheme(root):
+        raise ArgumentError(
+            f"file_root={root!r}: only folders of the disk and of object stores are listed: give names (file_list, "
+            "files)"
+        )
+    base = os.fsencode(root)
+    try:
+        with os.scandir(base) as entries:
+            folders = [e.name for e in entries if wanted(e.name) and e.is_dir()]
+        names = sorted([*folders, b"."] if own else folders)
+        return [(name, _files_in(os.path.join(base, name), match)) for name in names]
+    except OSError as error:
+        raise ReadError(f"file_root={root!r}: cannot list {_shown(error.filename)}: {error.strerror}") from error
+
+
+def _files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
     """The names of its files that match, sorted."""
     with os.scandir(folder) as entries:
         # The kernel tells what an entry is along with its name: no call per file. A link is taken for a file.
@@ -149,10 +170,9 @@ def files_in(folder: bytes, match: Callable[[bytes], bool]) -> list[bytes]:
 def lines_of(file_list: str) -> list[bytes]:
     """The lines of a list of files. ReadError where it cannot be read, ArgumentError for what is no text."""
     try:
-        with open(file_list, "rb") as file:
-            text = file.read()
+        text = contents(file_list)
     except OSError as error:
-        raise ReadError(f"file_list={file_list!r}: cannot read it: {error.strerror}") from error
+        raise ReadError(f"file_list={file_list!r}: cannot read it: {problem(error)}") from error
     if b"\0" in text:
         raise ArgumentError(f"file_list={file_list!r} contains a zero byte: it is no text file")
     return text.split(b"\n")

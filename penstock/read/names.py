@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from penstock.errors import ArgumentError, ReadError
+from penstock.errors import ArgumentError
 from penstock.op import arg
 from penstock.read.base import IndexReader
-from penstock.read.index import Index, digest_of, has_scheme, packed
-from penstock.read.listing import files_in, lines_of, matcher
+from penstock.read.index import Index, digest_of, packed
+from penstock.read.listing import lines_of, matcher, sub_folders
 
 
 class NamedFilesReader(IndexReader):
@@ -67,16 +67,11 @@ def _from_list(file_list: str, file_root: str | None) -> tuple[str, list[str]]:
 
 
 def _from_folder(file_root: str, file_filter: str) -> list[str]:
-    if has_scheme(file_root):
-        raise ArgumentError(f"file_root={file_root!r}: only folders of the disk are listed: give names instead")
-    match, base = matcher([file_filter], True), os.fsencode(file_root)
-    try:
-        with os.scandir(base) as entries:
-            folders = sorted([b".", *(e.name for e in entries if e.is_dir())])
-        found = [(folder, name) for folder in folders for name in files_in(os.path.join(base, folder), match)]
-    except OSError as error:
-        shown = os.fsdecode(error.filename)
-        raise ReadError(f"file_root={file_root!r}: cannot list {shown!r}: {error.strerror}") from error
+    found = [
+        (folder, name)
+        for folder, names in sub_folders(file_root, lambda _: True, matcher([file_filter], True), own=True)
+        for name in names
+    ]
     if not found:
         raise ArgumentError(f"file_root={file_root!r}: it has no file whose name matches {file_filter!r}")
     return [os.fsdecode(name if folder == b"." else folder + b"/" + name) for folder, name in found]

@@ -15,7 +15,8 @@ from penstock.errors import ReadError
 from penstock.graph.blame import warn
 from penstock.op import REQUIRED, arg, op
 from penstock.read.base import IndexReader
-from penstock.read.index import Column, Index, digest_of, is_absolute, packed
+from penstock.read.contents import contents, problem
+from penstock.read.index import Column, Index, digest_of, has_scheme, is_absolute, packed
 from penstock.read.json_file import loads
 from penstock.types import UINT8
 
@@ -122,10 +123,9 @@ class NemoAsr(ResampleQualityArgs, IndexReader):
 
 def _entries(path: str) -> list[Entry]:
     try:
-        with open(path, "rb") as file:
-            lines = file.read().splitlines()
+        lines = contents(path).splitlines()
     except OSError as e:
-        raise ReadError(f"readers.nemo_asr: the manifest {path} cannot be read: {e.strerror}") from e
+        raise ReadError(f"readers.nemo_asr: the manifest {path} cannot be read: {problem(e)}") from e
     found = [entry for line in lines if (entry := _entry(line))]
     bad = sum(bool(line.strip()) for line in lines) - len(found)
     if bad:
@@ -153,9 +153,13 @@ def _entry(line: bytes) -> Entry | None:
 
 
 def _located(entries: list[Entry], manifest: str) -> list[Entry]:
-    """With names in the manifest's folder, if that is where the first of them is."""
+    """With names in the manifest's folder, if that is where the first of them is, or the manifest is no file of the
+    disk.
+    """
     first = entries[0].name if entries else ""
     folder = os.path.dirname(manifest)
-    if not first or is_absolute(first) or os.path.exists(first) or not os.path.exists(os.path.join(folder, first)):
+    if not has_scheme(manifest) and (
+        not first or is_absolute(first) or os.path.exists(first) or not os.path.exists(os.path.join(folder, first))
+    ):
         return entries
     return [e if is_absolute(e.name) else e._replace(name=os.path.join(folder, e.name)) for e in entries]

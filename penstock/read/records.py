@@ -17,6 +17,8 @@ from penstock.machine import native
 from penstock.read import kept
 from penstock.read.base import IndexReader
 from penstock.read.index import Index, digest_of, has_scheme, packed
+from penstock.read.stores.addresses import is_address
+from penstock.read.stores.server import listen_for
 
 _AT_ONCE = 16  # files that are gone through: threads mostly wait for disks
 
@@ -46,7 +48,7 @@ class Records:
 
 def scan(form: Format, path: str) -> Records:
     """Goes through the whole file; where its records lie is kept for the next time. Raises ReadError."""
-    place = None if has_scheme(path) else kept.Place(f"{form.name} records", path)
+    place = None if has_scheme(path) and not is_address(path) else kept.Place(f"{form.name} records", path)
     if place and (tables := place.load()):
         return Records(tables[0].view(np.int64), tables[1].view(np.int64), tables[2].tobytes())
     found = read(form, path)
@@ -57,6 +59,7 @@ def scan(form: Format, path: str) -> Records:
 
 def read(form: Format, path: str) -> Records:
     """The records of a file, without looking for what was kept; of a text its numbers. Raises ReadError."""
+    listen_for(path)
     found = native.Records()
     handle = native.blocking().ps_record_table_read(os.fsencode(path), form, c.byref(found))
     if not handle:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from penstock import types
-from penstock.errors import ReadError
 from penstock.op import REQUIRED, arg, op
 from penstock.read.base import IndexReader
-from penstock.read.index import Index, digest_of, has_scheme, packed
-from penstock.read.listing import files_in
+from penstock.read.index import Index, digest_of, packed
+from penstock.read.listing import sub_folders
 from penstock.types import UINT8
 
 _INSTEAD = "use fn.readers.file and fn.decoders.image, or an external source"
@@ -86,14 +85,5 @@ class Sequence(IndexReader):
         )
 
     def _videos(self) -> list[list[str]]:
-        if has_scheme(self.file_root):
-            raise self.wrong("file_root", "only folders of the disk are listed")
-        base = os.fsencode(self.file_root)
-        try:
-            with os.scandir(base) as entries:
-                folders = sorted(e.name for e in entries if e.is_dir())
-            found = [[folder + b"/" + n for n in files_in(os.path.join(base, folder), bool)] for folder in folders]
-        except OSError as error:
-            shown = os.fsdecode(error.filename)
-            raise ReadError(f"file_root={self.file_root!r}: cannot list {shown!r}: {error.strerror}") from error
-        return [[os.fsdecode(name) for name in frames] for frames in found]
+        found = sub_folders(self.file_root, lambda _: True, lambda _: True)
+        return [[os.fsdecode(folder + b"/" + name) for name in names] for folder, names in found]

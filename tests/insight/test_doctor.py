@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import platform
@@ -12,11 +13,14 @@ from typing import Any
 
 import pytest
 
-from penstock.insight import doctor, machine
+from penstock.insight import doctor, machine, probes
 from penstock.machine import loader
 
 NOWHERE = "/nowhere/lib.so"
-SECTIONS = {"versions", "processors", "memory", "pictures", "gpus", "cuda libraries", "frameworks", "missing"}
+SECTIONS = {
+    "versions", "processors", "memory", "pictures", "sounds", "stores", "gpus", "cuda libraries", "frameworks",
+    "missing",
+}  # fmt: skip
 
 
 def run(*arguments: str, **environment: str) -> str:
@@ -67,6 +71,25 @@ def test_hidden_codecs_are_missing(library: str) -> None:
     answer = found(**{f"PENSTOCK_{library.upper()}": NOWHERE})
     assert [key for key, value in answer["pictures"].items() if value == "missing"] == [name]
     assert "pip install pillow" in missing(answer)[f"a decoder of {name}"]["fix"]
+
+
+def test_sounds_and_stores() -> None:
+    answer = found()
+    assert "libsndfile" in answer["sounds"]["libsndfile"]
+    assert answer["stores"]["obstore"] == importlib.metadata.version("obstore")
+    hidden = found(PENSTOCK_LIBSNDFILE=NOWHERE)
+    assert hidden["sounds"] == {"libsndfile": "missing"}
+    assert "pip install soundfile" in missing(hidden)["libsndfile"]["fix"]
+
+
+def test_a_missing_client_of_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", none)
+    lacks: list[probes.Missing] = []
+    assert probes.stores(lacks) == {"obstore": "not installed"}
+    assert "penstock[stores]" in lacks[0].fix
 
 
 def test_hidden_cuda_is_missing(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ STRUCTS = {
     "ps_tensor": native.Tensor, "ps_error_info": native.ErrorInfo, "ps_codec": native.Codec, "ps_answer": native.Answer,
     "ps_options": native.Options, "ps_gpu_info": native.GpuInfo, "ps_span": native.Span,
     "ps_members": native.Members, "ps_records": native.Records, "ps_passes": native.Passes, "ps_call": native.Call,
+    "ps_request": native.Request,
 }  # fmt: skip
 OF_LIBRARIES = {
     "penstock_value": operator_library._Value, "penstock_argument": operator_library._Argument,

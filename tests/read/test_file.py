@@ -99,11 +99,11 @@ def test_names_of_files_stay_on_one_line(on_error: str, tmp_path: Path, photogra
 
 
 def test_a_storage_that_is_not_there() -> None:
-    text = raises(OperatorError, lambda: made(lambda: read("s3://bucket/a.jpg"), batch_size=1))
-    assert "the file s3://bucket/a.jpg: there is no storage for names that begin with s3://" in text
-    assert "there are: local files, memory://" in text
-    with pytest.raises(ValueError, match="only folders of the disk are listed"):
-        made(lambda: fn.readers.file(file_root="s3://bucket/folder")[0])
+    text = raises(OperatorError, lambda: made(lambda: read("ftp://bucket/a.jpg"), batch_size=1))
+    assert "the file ftp://bucket/a.jpg: there is no storage for names that begin with ftp://" in text
+    assert "there are: local files, az://, gs://, http://, https://, memory://, s3://" in text
+    with pytest.raises(ValueError, match="only folders of the disk and of object stores are listed"):
+        made(lambda: fn.readers.file(file_root="ftp://bucket/folder")[0])
 
 
 def test_names_that_look_like_those_of_a_storage(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ class SliceWindow {
         rel_start_(s.arg<float>("rel_" + prefix + "start")), rel_end_(s.arg<float>("rel_" + prefix + "end")),
         rel_shape_(s.arg<float>("rel_" + prefix + "shape")) {}
 
+  // Whether it may be another than all.
+  bool given() const {
+    return positional_ || start_.given() || rel_start_.given() || end_.given() || rel_end_.given() || shape_.given() ||
+           rel_shape_.given();
+  }
   // Not clipped: what lies outside is up to the caller.
   Region region(const Context& c, const Shape& input, const Layout& layout) const {
     Region r = Region::whole(input);

@@ -1,7 +1,9 @@
 // The name of a file -> its bytes.
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "core/foresees.h"
 #include "core/operator.h"
 #include "ops/read/limit.h"
 #include "read/storage.h"
@@ -9,11 +11,27 @@
 namespace ps {
 namespace {
 
-class ReadFile : public Operator {
+class ReadFile : public Operator, public Foresees {
  public:
   explicit ReadFile(const Spec&) : most_(most_file_bytes()) {}
 
   std::unique_ptr<State> make_state() const override { return std::make_unique<Reading>(); }
+
+  // Names that are given from outside. What is wrong with them, setup() says.
+  void foresee(std::span<const Tensor> names, Foreseen& kept) const override {
+    std::vector<ByteRange> ranges;
+    for (const Tensor& name : names) {
+      if (size_of(name.dtype) != 1 || name.shape.ndim != 1 || !name.data) continue;
+      auto text = std::make_shared<std::string>(name.as<char>(), strnlen(name.as<char>(), name.bytes()));
+      if (scheme_of(*text).empty()) continue;
+      ranges.push_back({text->c_str()});
+      kept.push_back(std::move(text));
+    }
+    for (const ByteRange& one : ranges) {
+      const Storage* storage = find_storage(one.name);
+      if (storage && storage->is_far()) storage->foresee({&one, 1}, kept);
+    }
+  }
 
   // The file stays open between the two calls, which come one right after the other on one thread.
   void setup(const Context& c) const override {

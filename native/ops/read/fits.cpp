@@ -18,15 +18,21 @@ namespace {
 
 constexpr size_t kIdle = 256;            // files that stay open until their images are read
 
-class ReadFits : public Operator {
+class ReadFits : public Operator, public Foresees {
  public:
   static constexpr Count kOutputs{1, kMany};
   explicit ReadFits(const Spec& s)
       : names_(s.table("names", DType::u8)), units_(s.get("hdu_indices").integers), most_(max_decoded_pixels()),
         idle_(kIdle) {
-    for (int64_t i = 0; i < names_.size(); i++) storage_of(names_[i]);
+    for (int64_t i = 0; i < names_.size(); i++) far_ |= storage_of(names_[i]).is_far();
     if (const ArgValue* types = s.find("dtypes"))
       for (const int64_t number : types->integers) types_.push_back(DType(number));
+  }
+
+  void foresee(std::span<const Tensor> numbers, Foreseen& kept) const override {
+    if (!far_) return;
+    foresee_samples(numbers, names_.size(), kept,
+                    [&](int64_t sample, std::vector<ByteRange>& ranges) { ranges.push_back({names_[sample]}); });
   }
 
   // Headers tell of the shapes, and images are read when there is memory for them.
@@ -96,6 +102,7 @@ class ReadFits : public Operator {
     if (number != out.dtype) converter(number, out.dtype)(numbers, out.data, count);
   }
 
+  bool far_ = false;                     // some lie in a storage that wants to know of them in advance
   Names names_;
   std::vector<int64_t> units_;
   std::vector<DType> types_;

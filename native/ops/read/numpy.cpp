@@ -23,16 +23,24 @@ constexpr int64_t kSmall = int64_t(1) << 16;       // bytes of files that are re
 constexpr int64_t kHead = int64_t(1) << 12;        // of others, at first: headers are shorter, nearly all
 constexpr size_t kIdle = 256;                      // files that stay open until their elements are read
 
-class ReadNumpy : public Operator {
+class ReadNumpy : public Operator, public Foresees {
  public:
   explicit ReadNumpy(const Spec& s)
       : names_(s.table("names", DType::u8)), window_(s, "roi_"), border_(border_of(s)),
         fill_(s.number("fill_value")), idle_(kIdle) {
-    for (int64_t i = 0; i < names_.size(); i++) storage_of(names_[i]);
+    for (int64_t i = 0; i < names_.size(); i++) far_ |= storage_of(names_[i]).is_far();
     if (s.flag("cache_header_information")) known_ = std::vector<NpyHeader>(size_t(names_.size()));
   }
 
   size_t params_size() const override { return sizeof(Params); }
+
+  // Of files of which parts are wanted, which part is known when their header is.
+  void foresee(std::span<const Tensor> numbers, Foreseen& kept) const override {
+    if (!far_) return;
+    foresee_samples(numbers, names_.size(), kept, [&](int64_t sample, std::vector<ByteRange>& ranges) {
+      ranges.push_back({names_[sample], 0, window_.given() ? kSmall : -1});
+    });
+  }
 
   void setup(const Context& c) const override {
     Params& p = c.param<Params>() = {};
@@ -156,6 +164,7 @@ class ReadNumpy : public Operator {
   }
 
   Names names_;
+  bool far_ = false;                               // some lie in a storage that wants to know of them in advance
   SliceWindow window_;
   Border border_;
   double fill_;

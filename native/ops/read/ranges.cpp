@@ -27,7 +27,7 @@ struct Reading : State {
   std::vector<int64_t> sizes;                      // of the ranges, by output
 };
 
-class ReadRanges : public Operator {
+class ReadRanges : public Operator, public Foresees {
  public:
   static constexpr Count kOutputs{1, kMany};
 
@@ -43,7 +43,7 @@ class ReadRanges : public Operator {
     const auto outputs = int64_t(types_.size());
     for (int k = int(outputs) * (starts_ ? 2 : 1); k < s.num_outputs; k++)
       columns_.emplace_back(s, k - int(outputs) * (starts_ ? 2 : 1));
-    for (int64_t i = 0; i < names_.size(); i++) storage_of(names_[i]);
+    for (int64_t i = 0; i < names_.size(); i++) far_ |= storage_of(names_[i]).is_far();
     check_ranges();
     const int64_t cells = starts_ ? starts_.rows() - 1 : picks_ ? picks_.rows() : ranges();
     check_table(cells >= 0 && cells % outputs == 0, "the outputs of some sample are not there");
@@ -54,6 +54,18 @@ class ReadRanges : public Operator {
   }
 
   std::unique_ptr<State> make_state() const override { return std::make_unique<Reading>(); }
+
+  void foresee(std::span<const Tensor> numbers, Foreseen& kept) const override {
+    if (!far_) return;
+    foresee_samples(numbers, samples_, kept, [&](int64_t sample, std::vector<ByteRange>& wanted) {
+      for (size_t k = 0; k < types_.size(); k++) {
+        const auto [first, last] = picked(sample, k);
+        for (int64_t p = first; p < last; p++)
+          if (const int64_t range = pick(p); range >= 0 && (length(range) >= 0 || !offset(range)))
+            wanted.push_back({names_[container(range)], offset(range), length(range)});
+      }
+    });
+  }
 
   // Files stay open between the two calls, which come one right after the other on one thread.
   void setup(const Context& c) const override {
@@ -120,6 +132,7 @@ class ReadRanges : public Operator {
   int64_t ranges() const { return containers_ ? containers_.rows() : names_.size(); }
   int64_t container(int64_t range) const { return containers_ ? containers_.as<int32_t>()[range] : range; }
   int64_t offset(int64_t range) const { return offsets_ ? offsets_.as<int64_t>()[range] : 0; }
+  int64_t length(int64_t range) const { return lengths_ ? lengths_.as<int64_t>()[range] : -1; }
   int64_t pick(int64_t p) const { return picks_ ? picks_.as<int64_t>()[p] : p; }
   std::pair<int64_t, int64_t> picked(int64_t sample, size_t output) const {
     const int64_t cell = sample * int64_t(types_.size()) + int64_t(output);
@@ -179,7 +192,7 @@ class ReadRanges : public Operator {
   int64_t size(Reading& r, int64_t range) const {
     const StoredFile& file = *opened(r, range).file;
     const int64_t begin = offset(range), left = file.bytes() - begin;
-    const int64_t length = lengths_ ? lengths_.as<int64_t>()[range] : -1;
+    const int64_t length = this->length(range);
     if (left < 0 || length > left) {
       const std::string from = "byte " + std::to_string(begin);
       const std::string bytes =
@@ -212,6 +225,7 @@ class ReadRanges : public Operator {
   std::vector<Column> columns_;
   int64_t samples_ = 0;
   size_t most_;                                    // bytes of an output
+  bool far_ = false;                               // some lie in a storage that wants to know of them in advance
   bool keeps_open_ = false;                        // files give many samples
   mutable Containers<Open> idle_;                  // goes first: open files know their names by names_
 };

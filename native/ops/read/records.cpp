@@ -32,7 +32,7 @@ RecordReader::RecordReader(const Spec& s)
   check_table(shown_.size() == 0 || shown_.size() == names_.size(), "some files have no name to show");
   check_table(keys_.size() == 0 || keys_.size() == samples_, "some records have no key");
   check_table(containers_.rows() == samples_ && lengths_.rows() == samples_, "records are incomplete");
-  for (int64_t i = 0; i < names_.size(); i++) storage_of(names_[i]);
+  for (int64_t i = 0; i < names_.size(); i++) far_ |= storage_of(names_[i]).is_far();
   for (int64_t i = 0; i < samples_; i++) {
     const int32_t container = containers_.as<int32_t>()[i];
     check_table(container >= 0 && container < names_.size(), "a record is of no file");
@@ -43,6 +43,14 @@ RecordReader::RecordReader(const Spec& s)
 }
 
 std::unique_ptr<State> RecordReader::make_state() const { return std::make_unique<Reading>(); }
+
+void RecordReader::foresee(std::span<const Tensor> numbers, Foreseen& kept) const {
+  if (!far_) return;
+  foresee_samples(numbers, samples_, kept, [&](int64_t sample, std::vector<ByteRange>& wanted) {
+    const int64_t begin = offsets_.as<int64_t>()[sample], bytes = lengths_.as<int64_t>()[sample];
+    if (bytes >= 0) wanted.push_back({names_[containers_.as<int32_t>()[sample]], begin, bytes});
+  });
+}
 
 // Errors say which record they are of.
 template <class F> void RecordReader::placed(int64_t sample, F work) const {

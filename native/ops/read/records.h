@@ -29,12 +29,13 @@ struct Found {
   int64_t number = 0;
 };
 
-class RecordReader : public Operator {
+class RecordReader : public Operator, public Foresees {
  public:
   static constexpr Count kOutputs{1, kMany};
   std::unique_ptr<State> make_state() const override;
   void setup(const Context& c) const override;
   void run(const Context& c) const override;
+  void foresee(std::span<const Tensor> numbers, Foreseen& kept) const override;
 
  protected:
   explicit RecordReader(const Spec& s);
@@ -54,6 +55,7 @@ class RecordReader : public Operator {
   std::string at_;                                 // between a file's name and what tells the record: " at index "
   int64_t samples_ = 0;
   size_t most_;
+  bool far_ = false;                               // some lie in a storage that wants to know of them in advance
   mutable Containers<Open> idle_;                  // goes first: open files know their names by names_
 };
 
