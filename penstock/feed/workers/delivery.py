@@ -19,9 +19,9 @@ from penstock.feed.data import dense, first_of, has_device_memory
 from penstock.feed.workers.arena import HELD, Arena, Lease, Slots
 from penstock.machine import native
 from penstock.tensors import TensorListCPU
-from penstock.tensors.arrays import DESCRIPTOR, numpy_type
+from penstock.tensors.arrays import DESCRIPTOR, KNOWN, Array, numpy_type
 from penstock.tensors.samples import common, flags_of
-from penstock.types import DALIDataType
+from penstock.types import DALIDataType, to_dali_type
 
 _HEAD = 64  # bytes of the header
 _ALIGNED = 64
@@ -45,42 +45,78 @@ def write(arena: Arena, slot: int, number: int, kind: Kind, data: bytes) -> None
 
 def write_batches(arena: Arena, slot: int, number: int, outputs: Sequence[Any]) -> None:
     """Leaves a batch for each output in a slot. TensorError, TypeError and DeviceError for what makes no batch."""
-    batches, tables, place = [_batch(output) for output in outputs], [], _HEAD
+    batches = [_Alike(output) if _are_alike(output) else _Any(output) for output in outputs]
+    tables, places, place = [], [], _HEAD
     for batch in batches:
-        table = batch._rows().copy()
         place = -(-place // _ALIGNED) * _ALIGNED
-        if len(table):
-            ends = place + np.cumsum(_sizes(batch))
-            table["data"][0], table["data"][1:], table["source"] = place, ends[:-1], 0
-            place = int(ends[-1])
-        tables.append(table)
-    data = pickle.dumps([table.tobytes() for table in tables], pickle.HIGHEST_PROTOCOL)
+        tables.append(batch.table(place).tobytes())
+        places.append(place)
+        place += batch.bytes
+    data = pickle.dumps(tables, pickle.HIGHEST_PROTOCOL)
     memory = arena.bytes_of(slot, place + len(data))
-    for batch, table in zip(batches, tables, strict=True):
-        _copy(batch, (table["data"] + np.uintp(memory.ctypes.data)).tolist())
+    for batch, at in zip(batches, places, strict=True):
+        batch.copy(memory[at : at + batch.bytes])
     memory[place : place + len(data)] = np.frombuffer(data, np.uint8)
     _write_head(memory, number, Kind.BATCH, place, len(data))
 
 
-def _batch(output: Any) -> TensorListCPU:
-    if has_device_memory(first_of(output)):
-        raise DeviceError("the data is on a GPU: worker processes give data on the CPU")
-    return TensorListCPU(dense(output))
+def _are_alike(output: Any) -> bool:
+    if type(output) is not list or not output or type(output[0]) is not np.ndarray:
+        return False
+    dtype, shape = output[0].dtype, output[0].shape
+    known = dtype in KNOWN and len(shape) <= native.MAX_DIMS
+    return known and all(type(a) is np.ndarray and a.dtype == dtype and a.shape == shape for a in output)
 
 
-def _sizes(batch: TensorListCPU) -> Any:
-    return batch._rows()["shape"][:, : batch.ndim()].prod(1) * numpy_type(batch.dtype).itemsize
+class _Alike:
+    """NumPy's arrays of one type and shape: what most sources give. They need not be dense."""
+
+    def __init__(self, arrays: Sequence[Array]):
+        self._arrays = arrays
+        self.bytes = len(arrays) * arrays[0].nbytes
+
+    def table(self, place: int) -> Any:
+        one = self._arrays[0]
+        rows = np.zeros(len(self._arrays), DESCRIPTOR)
+        rows["dtype"], rows["ndim"], rows["shape"][:, : one.ndim] = int(to_dali_type(one.dtype)), one.ndim, one.shape
+        rows["data"] = place + one.nbytes * np.arange(len(rows))
+        return rows
+
+    def copy(self, memory: Any) -> None:
+        one = self._arrays[0]
+        together = memory.view(one.dtype).reshape(len(self._arrays), *one.shape)
+        for k, array in enumerate(self._arrays):
+            together[k] = array
 
 
-def _copy(batch: TensorListCPU, places: Sequence[int]) -> None:
-    sources = batch._rows()["data"].tolist()
-    if not sources:
-        return
-    sizes = _sizes(batch).tolist()
-    if batch._flags & native.CONTIGUOUS:
-        places, sources, sizes = places[:1], sources[:1], [sum(sizes)]
-    for place, source, size in zip(places, sources, sizes, strict=True):
-        c.memmove(place, source, size)
+class _Any:
+    """Whatever else a source may give."""
+
+    def __init__(self, output: Any):
+        if has_device_memory(first_of(output)):
+            raise DeviceError("the data is on a GPU: worker processes give data on the CPU")
+        self._batch = TensorListCPU(dense(output))
+        rows = self._batch._rows()
+        self._sizes = rows["shape"][:, : self._batch.ndim()].prod(1)
+        if len(rows):
+            self._sizes *= numpy_type(self._batch.dtype).itemsize
+        self.bytes = int(self._sizes.sum())
+
+    def table(self, place: int) -> Any:
+        rows = self._batch._rows().copy()
+        rows["data"], rows["source"] = place + np.cumsum(self._sizes) - self._sizes, 0
+        return rows
+
+    def copy(self, memory: Any) -> None:
+        place = memory.ctypes.data
+        for address, size in zip(self._batch._rows()["data"].tolist(), self._sizes.tolist(), strict=True):
+            c.memmove(place, address, size)
+            place += size
+
+
+def note_time(arena: Arena, slot: int, seconds: float) -> None:
+    """Says how long it took to get what will be written to a slot."""
+    arena.bytes_of(slot, _HEAD)[:_HEAD].view(np.float64)[4] = seconds
 
 
 def _write_head(memory: Any, number: int, kind: Kind, place: int, size: int) -> None:
@@ -99,14 +135,15 @@ def read(slots: Slots, lease: Lease, number: int) -> tuple[Kind, Delivered | byt
     if kind != Kind.BATCH:
         return Kind(kind), data
     lease.memory = memory
-    return Kind.BATCH, Delivered(lease, pickle.loads(data), slots)
+    return Kind.BATCH, Delivered(lease, pickle.loads(data))
 
 
 class Delivered:
     """Part of a batch in shared memory: descriptors of each output's samples."""
 
-    def __init__(self, lease: Lease, tables: Sequence[bytes], slots: Slots):
-        self.lease, self._slots = lease, slots
+    def __init__(self, lease: Lease, tables: Sequence[bytes]):
+        self.lease = lease
+        self.seconds = float(lease.memory[:_HEAD].view(np.float64)[4])  # that it took
         self.tables = [np.frombuffer(table, DESCRIPTOR) for table in tables]
         self.address = lease.memory.ctypes.data
 

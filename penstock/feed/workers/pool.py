@@ -29,6 +29,7 @@ class Pool:
         self._limit = _settings.READ_TIMEOUT.value()
         self._numbers = 0
         self._begun: dict[int, int] = {}  # the epoch of sources that cannot be told where to go on, and were asked
+        self._pace: dict[int, float] = {}  # seconds that a sample took lately, by source
         self._lost: dict[int, tuple[int, str]] = {}  # such whose worker is gone: the epoch, and why
 
     def home(self, source: int) -> int | None:
@@ -37,13 +38,15 @@ class Pool:
 
     def request(self, source: int, epoch: int, iteration: int) -> Request:
         """A batch to be asked for, by `send`."""
-        return Request(source, epoch, iteration, self.setups[source].parts(self.workers), self.merge)
+        parts = self.setups[source].parts(self.workers, self._pace.get(source))
+        return Request(source, epoch, iteration, parts, self.merge)
 
     def send(self, request: Request) -> None:
         """Asks for what was not asked for yet."""
         while request.sent < len(request.parts):
             self.ask(request, request.sent)
             request.sent += 1
+        self.flush()
 
     def ask(self, request: Request, k: int) -> None:
         """Asks for a part of it, not for the first time perhaps. Who goes on where it stands knows a task again."""
@@ -69,11 +72,13 @@ class Pool:
         self._numbers += 1
         return self._numbers
 
-    def arrived(self, number: int, result: Given | Failed) -> None:
-        """Keeps what a task gave, if somebody still wants it."""
+    def arrived(self, number: int, result: Given | Failed, seconds: float | None = None) -> None:
+        """Keeps what a task gave, if somebody still wants it, and how long it took."""
         found = self.live.get(number)
         if found:
             request, k = found
+            if seconds is not None and len(request.parts[k]):
+                self._pace[request.source] = seconds / len(request.parts[k])
             request.results[k] = result
             self.live.pop(number, None)
 
@@ -123,8 +128,11 @@ class Pool:
         raise NotImplementedError
 
     def put(self, task: Task) -> None:
-        """Lets workers have a task."""
+        """Lets workers have a task, at the latest when it is flushed."""
         raise NotImplementedError
+
+    def flush(self) -> None:
+        """Lets workers have all tasks that were put."""
 
     def receive(self, timeout: float) -> bool:
         """Takes up what workers have answered; waits for the first, but not longer than this."""

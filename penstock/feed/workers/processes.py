@@ -18,7 +18,7 @@ from typing import Any
 from penstock.errors import WorkerError
 from penstock.feed.workers import worker
 from penstock.feed.workers.arena import Lease, Slots
-from penstock.feed.workers.delivery import Delivery, Kind, read
+from penstock.feed.workers.delivery import Delivered, Delivery, Kind, read
 from penstock.feed.workers.failures import unpack
 from penstock.feed.workers.pool import GRACE, Pool
 from penstock.feed.workers.tasks import STOP, TASK, Failed, Given, Setup, Task
@@ -121,9 +121,8 @@ class ProcessPool(Pool):
             lease = self._leases[task.number] = self._slots.take()
         record, home = TASK.pack(*task[:-1], lease.slot), self.home(task.source)
         (self._unsent if home is None else self._held.workers[home].unsent).append(record)
-        self._flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         _write(self._put, self._unsent)
         for one in self._held.workers.values():
             _write(one.own, one.unsent)
@@ -133,7 +132,7 @@ class ProcessPool(Pool):
             raise self._broken
         if self._look_for_lost:
             self._ask_again()
-        self._flush()
+        self.flush()
         data = _drain(self._results)
         if data is None:
             ended = [one.process.sentinel for one in self._held.workers.values()]
@@ -173,7 +172,10 @@ class ProcessPool(Pool):
                 error.__cause__.args = (f"{error.__cause__}{self._setup_of(number).place}",)  # type: ignore[union-attr]
             self.arrived(number, Failed(error))
         elif kind is not Kind.NOTHING:
-            self.arrived(number, Given(unpack(data) if isinstance(data, bytes) else data))
+            if isinstance(data, Delivered):
+                self.arrived(number, Given(data), data.seconds)
+            else:
+                self.arrived(number, Given(unpack(data)))
         self._leases.pop(number, None)
         return True
 
@@ -264,8 +266,10 @@ def _signal(number: int) -> str:
 def _write(fd: int, records: deque[bytes]) -> None:
     with suppress(BlockingIOError, BrokenPipeError):  # later; or its worker has ended
         while records:
-            os.write(fd, records[0])
-            records.popleft()
+            some = list(records)[: select.PIPE_BUF // TASK.size]  # that are written as a whole
+            os.write(fd, b"".join(some))
+            for _ in some:
+                records.popleft()
 
 
 def _drain(fd: int) -> bytes | None:

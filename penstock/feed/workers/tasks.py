@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from typing import Any, NamedTuple
 from penstock.feed.items import outputs_of
 from penstock.feed.poll import Poll
 
-CHUNKS = 4  # of a batch, for each worker: enough that none waits long for the others, few enough to cost nothing
+CHUNKS = 4  # of a batch, for each worker, at most: enough that none waits long for the others
+LONG = 2e-3  # seconds that a task should take: much more than it costs to have it done elsewhere
 
 
 class Task(NamedTuple):
@@ -64,12 +66,16 @@ class Setup:
     what: str = ""
     place: str = ""
 
-    def parts(self, workers: int) -> list[range]:
-        """The parts of a batch that are tasks of their own; [range(0)]: it is one."""
+    def parts(self, workers: int, pace: float | None) -> list[range]:
+        """The parts of a batch that are tasks of their own; [range(0)]: it is one. ``pace``: seconds that a sample
+        takes, as far as it is known.
+        """
         if self.batch or not self.indexed:
             return [range(0)]
-        step = -(-self.batch_size // min(workers * CHUNKS, self.batch_size)) if workers > 1 else self.batch_size
-        return [range(i, min(i + step, self.batch_size)) for i in range(0, self.batch_size, step)]
+        size = self.batch_size
+        least, most = -(-size // (workers * CHUNKS)), -(-size // workers)
+        step = least if pace is None else min(max(least, math.ceil(LONG / max(pace, 1e-9))), most)
+        return [range(i, min(i + step, size)) for i in range(0, size, step)]
 
 
 class Asked:

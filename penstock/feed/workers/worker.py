@@ -18,7 +18,7 @@ from typing import Any
 
 from penstock.errors import DeviceError, TensorError
 from penstock.feed.workers.arena import Arena
-from penstock.feed.workers.delivery import Kind, write, write_batches
+from penstock.feed.workers.delivery import Kind, note_time, write, write_batches
 from penstock.feed.workers.failures import pack
 from penstock.feed.workers.tasks import STOP, TASK, Asked, Setup, Task
 
@@ -128,12 +128,14 @@ class _Worker:
         self._page[self._place] = IDLE
 
     def _give(self, asked: Asked, task: Task) -> None:
+        begin = time.perf_counter()
         try:
             item = asked.give(task)
         except BaseException as e:
             write(self._arena, task.slot, task.number, Kind.FAILED, pack(e))
             return
         try:
+            note_time(self._arena, task.slot, time.perf_counter() - begin)
             write_batches(self._arena, task.slot, task.number, asked.outputs(item))
         except (DeviceError, TypeError, ValueError) as e:
             refused = e if isinstance(e, (DeviceError, TensorError)) else TensorError(str(e))
