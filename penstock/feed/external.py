@@ -174,22 +174,15 @@ class ExternalSource(Op):
         self.poll = Ahead(
             self.source, cycle=self.cycle, batch=batches, batch_info=bool(self.batch_info), depth=depth, threads=threads
         )
-        if self.poll.indexed:
-            return
-        if callable(self.source) and not self.poll.iterates:
+        if not (self.poll.indexed or self.poll.iterates):
             raise ArgumentTypeError(
                 f"external_source: source={self.source!r} takes no argument: with parallel={self.parallel!r} a callable "
                 "takes one, which tells which sample or batch is asked for, so that any worker can be asked"
             )
-        if self.batch is None:
-            raise ArgumentTypeError(
-                f"external_source: source={self.source!r} with parallel={self.parallel!r}: say batch=True where it "
-                "gives batches, or batch=False where it gives samples"
-            )
 
     def gives_batches(self) -> bool:
         """Whether the source gives whole batches, rather than samples."""
-        return not self.parallel if self.batch is None else self.batch
+        return self.batch is None or self.batch
 
     def _refuse_without_source(self) -> None:
         if cycle_of(self.cycle) != "no":
