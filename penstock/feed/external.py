@@ -41,9 +41,14 @@ class ExternalSource(Op):
 
     Outputs: the data, with its own type and shapes; on a GPU with ``device="gpu"``, to which data on the CPU is copied.
 
-    The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares. What
-    it raises comes out of ``pipe.run()`` as it is, and the pipeline can be run again: a source that takes an argument
-    is then asked for the same again. StopIteration comes when all batches before it have been handed out;
+    The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares; with
+    ``parallel=True`` in ``py_num_workers`` processes, and with ``parallel="threads"`` in as many threads, further ahead.
+    A callable takes one argument then, and may be asked by any worker in any order, for what is behind its end, too; an
+    iterable or generator function stays with one worker. Processes give what arrays of the CPU's memory have, without
+    a copy but theirs.
+
+    What the source raises comes out of ``pipe.run()`` as it is (from a process, its ``__cause__`` shows the lines there),
+    and the pipeline can be run again: a source that takes an argument is then asked for the same again. StopIteration comes when all batches before it have been handed out;
     ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch. It must not use its own
     pipeline, but for what only looks and for `feed_input`.
 
@@ -53,7 +58,9 @@ class ExternalSource(Op):
     A checkpoint keeps where a source that takes an argument is; others must be brought to the right place by the user.
 
     Errors: ArgumentError and ArgumentTypeError for arguments; TensorError for data that does not fit, from ``run`` or
-    ``feed_input``; NoDataError from ``run`` where nothing was fed.
+    ``feed_input``; NoDataError from ``run`` where nothing was fed; WorkerError where a worker ends twice over the same
+    data (once, its work is done by another, and a RuntimeWarning says so), or does not answer within
+    ``PENSTOCK_READ_TIMEOUT``.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -130,6 +137,13 @@ class ExternalSource(Op):
         to_kernel=False,
     )
 
+    bytes_per_sample_hint = arg(
+        None,
+        "With `parallel`: what a sample has at most.",
+        kind="integer",
+        unused="shared memory is taken page by page, as it is written to",
+    )
+
     poll: Poll | None = None
     layouts: list[str | None]
     dtypes: list[DALIDataType | None]
@@ -148,8 +162,12 @@ class ExternalSource(Op):
             self.poll = Poll(
                 self.source, cycle=self.cycle, batch=self.gives_batches(), batch_info=bool(self.batch_info)
             )
-        if self.prefetch_queue_depth is not None and not self.parallel:
-            raise self.wrong("prefetch_queue_depth", "it goes with parallel=True; the pipeline has one for all sources")
+        for name in ("prefetch_queue_depth", "bytes_per_sample_hint"):
+            value = getattr(self, name)
+            if value is not None and not self.parallel:
+                raise self.wrong(name, "it goes with `parallel`")
+            if value is not None and value < 1:
+                raise self.wrong(name, "expected 1 or more")
         if self.count is not None and self.count < 1:
             raise ArgumentError(f"external_source: num_outputs={self.count!r}: expected 1 or more")
         self.layouts = self._each("layout", "layout")
@@ -163,8 +181,8 @@ class ExternalSource(Op):
 
     def _prepare_ahead(self) -> None:
         depth = 1 if self.prefetch_queue_depth is None else self.prefetch_queue_depth
-        if not 1 <= depth <= _MOST_AHEAD:
-            raise self.wrong("prefetch_queue_depth", f"expected 1 to {_MOST_AHEAD}")
+        if depth > _MOST_AHEAD:
+            raise self.wrong("prefetch_queue_depth", f"expected at most {_MOST_AHEAD}")
         threads = self.parallel == "threads"
         if self.no_copy is False and not threads:
             raise self.wrong("no_copy", "with parallel=True the memory of the workers is used itself")

@@ -38,7 +38,7 @@ class Workers:
         if not isinstance(count, int) or not 1 <= count <= MOST:
             raise GraphError(
                 f"py_num_workers={count!r}, but there is an external source with parallel={True if others else 'threads'}:"
-                f" it needs 1 to {MOST} workers\\n  operator made at {(others or threaded)[0].location}"
+                f" it needs 1 to {MOST} workers\n  operator made at {(others or threaded)[0].location}"
             )
         try:
             if others:
@@ -74,5 +74,5 @@ def _setup(node: OpNode, batch_size: int) -> Setup:
     assert op.poll is not None
     return Setup(
         op.source, op.cycle, op.gives_batches(), bool(op.batch_info), op.count, batch_size, op.poll.indexed,
-        f"external_source {node.name!r}", f"\\n  operator made at {node.location}" if node.location else "",
+        f"external_source {node.name!r}", f"\n  operator made at {node.location}" if node.location else "",
     )  # fmt: skip

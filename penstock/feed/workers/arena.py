@@ -58,11 +58,14 @@ class Lease:
 
     __slots__ = ("_returned", "memory", "slot")
 
-    def __init__(self, slot: int, returned: deque[int]):
-        self.slot, self.memory, self._returned = slot, None, returned
+    def __init__(self, returned: deque[int]):
+        self._returned = returned
+        self.memory: Any = None
+        self.slot = 0  # none yet: Ctrl-C may come between any two steps
 
     def __del__(self) -> None:
-        self._returned.append(self.slot)  # by any thread, at any moment
+        if getattr(self, "slot", 0):
+            self._returned.append(self.slot)  # by any thread, at any moment
 
 
 class Slots(Arena):
@@ -79,13 +82,15 @@ class Slots(Arena):
     def take(self) -> Lease:
         """A free slot. MemoryError if there is none."""
         self._collect()
+        lease = Lease(self._returned)
         for heap in (self._free, self._empty):
             if heap:
-                return Lease(heapq.heappop(heap), self._returned)
+                lease.slot = heapq.heappop(heap)
+                return lease
         if self._next == SLOTS:
             raise MemoryError(f"{SLOTS} results of external sources are in use")
-        self._next += 1
-        return Lease(self._next - 1, self._returned)
+        lease.slot, self._next = self._next, self._next + 1
+        return lease
 
     def held(self) -> int:
         """Slots that are in use."""
