@@ -47,7 +47,7 @@ def small(info: Any) -> Any:
 def decoded(info: Any) -> Any:
     """Work on a picture of 256x256 as simple decoders do: a table, a transform of channels, rounding."""
     picture = _NOISE[:256, :256].astype(np.float32)
-    luma = picture @ np.float32([0.299, 0.587, 0.114])
+    luma = picture @ np.array([0.299, 0.587, 0.114], np.float32)
     chroma = picture - luma[..., None]
     return np.clip(np.rint(chroma * 1.4 + luma[..., None] + info.idx_in_batch), 0, 255).astype(np.uint8)
 
@@ -125,13 +125,11 @@ def rows(names: list[str], rounds: int, seconds: float, workers: int) -> Iterato
         for method in methods if not names or case in names else ():
             rest = workers, seconds
             tried = {(lib, d): _measured(lib, case, method, d, *rest)["rate"] for lib in LIBRARIES for d in DEPTHS}
-            best = {lib: max(DEPTHS, key=lambda d: tried[lib, d]) for lib in LIBRARIES}  # noqa: B023
-            found = [
-                {lib: _measured(lib, case, method, best[lib], *rest) for lib in LIBRARIES} for _ in range(rounds)
-            ]
+            best = {lib: max(DEPTHS, key=lambda d: tried[lib, d]) for lib in LIBRARIES}
+            found = [{lib: _measured(lib, case, method, best[lib], *rest) for lib in LIBRARIES} for _ in range(rounds)]
             rate, used = _median(found, "rate"), _median(found, "used")
             yield [
-                title, method, str(batch), f"{rate[0]:.0f} ({best[LIBRARIES[0]]})", f"{rate[1]:.0f} ({best[LIBRARIES[1]]})",
+                title, method, str(batch), *(f"{r:.0f} ({best[lib]})" for r, lib in zip(rate, LIBRARIES, strict=False)),
                 f"{rate[2]:.2f}", f"{used[0]:.0f}", f"{used[1]:.0f}", f"{1 / used[2]:.2f}",
             ]  # fmt: skip
 
@@ -158,8 +156,8 @@ def main() -> None:
 
     def lines() -> Iterator[str]:
         yield f"Sources of samples in {options.workers} processes, the pipeline's output as they give it. Each library"
-        yield f"with the best of the depths {', '.join(map(str, DEPTHS))}, which is in brackets. Medians of {options.rounds}"
-        yield f"rounds of {options.seconds:g} s in turn, and of their quotients. Before it: {load()}."
+        yield f"with the best of the depths {', '.join(map(str, DEPTHS))}, which is in brackets. Medians of"
+        yield f"{options.rounds} rounds of {options.seconds:g} s in turn, and of their quotients. Before it: {load()}."
         yield ""
         yield from table(HEAD, list(rows(options.names, options.rounds, options.seconds, options.workers)))
         yield ""

@@ -361,7 +361,7 @@ COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
 
 
 def is_common(cls: type[Op], name: str) -> bool:
-    """Whether the argument is one that every operator takes, and not its own: ``seed``, too, where it changes nothing."""
+    """Whether the argument is what every operator takes, and not its own: ``seed``, too, where it changes nothing."""
     return name not in cls.arguments and (name in COMMON or name == "seed")
 
 

@@ -64,7 +64,8 @@ class Pickler:
         if value is None or isinstance(value, Pickler):
             return value or cls()
         given = list(value) if isinstance(value, (tuple, list)) else [value]
-        module, dumps, loads = [*given, *[None] * (3 - len(given))][:3] if given else (None, None, None)
+        module: Any
+        module, dumps, loads = [*given, None, None, None][:3]
         if len(given) > 3 or not (hasattr(module, "dumps") and hasattr(module, "loads")):
             raise ArgumentError(
                 f"Pipeline: py_callback_pickler={value!r}: expected what has dumps() and loads(), such as the module "

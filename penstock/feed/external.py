@@ -11,7 +11,6 @@ from penstock.feed.poll import Poll, cycle_of
 from penstock.op import Op, arg, op
 from penstock.types import NO_TYPE, DALIDataType
 
-
 _MOST_AHEAD = 1024  # batches; beyond that nothing but memory is used up
 
 
@@ -42,15 +41,16 @@ class ExternalSource(Op):
     Outputs: the data, with its own type and shapes; on a GPU with ``device="gpu"``, to which data on the CPU is copied.
 
     The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares; with
-    ``parallel=True`` in ``py_num_workers`` processes, and with ``parallel="threads"`` in as many threads, further ahead.
-    A callable takes one argument then, and may be asked by any worker in any order, for what is behind its end, too; an
-    iterable or generator function stays with one worker. Processes give what arrays of the CPU's memory have, without
-    a copy but theirs.
+    ``parallel=True`` in ``py_num_workers`` processes, and with ``parallel="threads"`` in as many threads, and earlier.
+    A callable takes one argument then, and any worker may be asked in any order, also for what is behind the end; an
+    iterable or generator function stays with one worker. What processes give is memory of the CPU, which is copied
+    once. docs/external-source.md shows how.
 
-    What the source raises comes out of ``pipe.run()`` as it is (from a process, its ``__cause__`` shows the lines there),
-    and the pipeline can be run again: a source that takes an argument is then asked for the same again. StopIteration comes when all batches before it have been handed out;
-    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch. It must not use its own
-    pipeline, but for what only looks and for `feed_input`.
+    What the source raises comes out of ``pipe.run()`` as it is (where it was a process, the ``__cause__`` shows the
+    lines there), and the pipeline can be run again: a source that takes an argument is then asked for the same again.
+    StopIteration comes when all batches before it have been handed out; ``pipe.reset()``, which the iterators of
+    `penstock.plugin` do, then begins the next epoch. It must not use its own pipeline, but for what only looks and for
+    `feed_input`.
 
     Data that does not fit fails its iteration as a whole: what readers and other sources gave to that is used up, too,
     so all stay in step, and the next ``run`` gives what follows.
@@ -190,12 +190,13 @@ class ExternalSource(Op):
             self.no_copy = True
         batches = self.gives_batches()
         self.poll = Ahead(
-            self.source, cycle=self.cycle, batch=batches, batch_info=bool(self.batch_info), depth=depth, threads=threads
-        )
+            self.source, cycle=self.cycle, batch=batches, batch_info=bool(self.batch_info), depth=depth,
+            threads=threads,
+        )  # fmt: skip
         if not (self.poll.indexed or self.poll.iterates):
             raise ArgumentTypeError(
-                f"external_source: source={self.source!r} takes no argument: with parallel={self.parallel!r} a callable "
-                "takes one, which tells which sample or batch is asked for, so that any worker can be asked"
+                f"external_source: source={self.source!r} takes no argument: with parallel={self.parallel!r} "
+                "a callable takes one, which tells which sample or batch is asked for, so that any worker can be asked"
             )
 
     def gives_batches(self) -> bool:

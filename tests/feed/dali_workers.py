@@ -1,6 +1,4 @@
-"""What DALI's worker processes give, by a process of its own, as pickled traces: DALI's pools may hang at their end, and
-do not like other threads.
-"""
+"""What DALI's worker processes give, by a process of its own, as pickled traces: DALI's pools may hang at their end."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 
 from penstock import Pipeline, errors, fn, tensors, types
 from tests.feed.sources import assert_same, step
-from tests.feed.worker_sources import Array, Ends, fails, fails_before_the_end, numbered, pair
+from tests.feed.worker_sources import Array, Ends, OwnError, fails, fails_before_the_end, numbered, pair
 from tests.small import made, values
 
 MODES = [True, "threads"]
@@ -110,7 +110,8 @@ def test_outputs_that_are_kept_stay_as_they_are(parallel: Any) -> None:
     del pipe
     for n, batch in enumerate(kept):
         for k in range(4):
-            assert (batch.at(k) == 4 * n + k).all() and len(batch.at(k)) == 5000 + 4 * n + k
+            assert (batch.at(k) == 4 * n + k).all()
+            assert len(batch.at(k)) == 5000 + 4 * n + k
 
 
 def test_outputs_are_the_workers_memory_and_few_slots_do() -> None:
@@ -119,7 +120,8 @@ def test_outputs_are_the_workers_memory_and_few_slots_do() -> None:
         pipe.run()
     sizes = pipe.external_source_shm_statistics()
     assert 1 <= len(sizes["capacities"]) <= 12
-    assert min(sizes["capacities"]) >= 20000 and sizes["per_sample_capacities"][0] == sizes["capacities"][0] // 4
+    assert min(sizes["capacities"]) >= 20000
+    assert sizes["per_sample_capacities"][0] == sizes["capacities"][0] // 4
     pipe.close()
 
 
@@ -155,27 +157,28 @@ def test_an_exception_comes_as_it_was_with_the_lines_it_passed(parallel: Any) ->
     with pytest.raises(Exception, match="sample seven") as caught:
         pipe.run()
     error = caught.value
-    assert type(error).__name__ == "OwnError" and error.number == 7  # type: ignore[attr-defined]
+    assert isinstance(error, OwnError)
+    assert error.number == 7
     if parallel is True:
-        assert "worker_sources.py" in str(error.__cause__) and "raise OwnError" in str(error.__cause__)
-        assert "test_workers.py" in str(error.__cause__)
+        for part in ("worker_sources.py", "raise OwnError", "test_workers.py"):
+            assert part in str(error.__cause__)
     with pytest.raises(type(error)):  # it is asked again
         pipe.run()
     pipe.close()
 
 
 def test_an_exception_that_cannot_be_pickled() -> None:
-    class Strange(Exception):
+    class StrangeError(Exception):
         def __reduce__(self) -> Any:
             raise TypeError("not me")
 
     def give(info: Any) -> Array:
-        raise Strange("very")
+        raise StrangeError("very")
 
     pipe = made(lambda: fn.external_source(give, parallel=True, batch=False))
-    with pytest.raises(errors.WorkerError, match="Strange: very") as caught:
+    with pytest.raises(errors.WorkerError, match="StrangeError: very") as caught:
         pipe.run()
-    assert "raise Strange" in str(caught.value.__cause__)
+    assert "raise StrangeError" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("parallel", MODES)
@@ -223,7 +226,8 @@ def test_start_py_workers_starts_them_before_the_pipeline_is_built() -> None:
     threads = threading.active_count()
     pipe.start_py_workers()
     pipe.start_py_workers()
-    assert pipe._workers is not None and threading.active_count() == threads
+    assert pipe._workers is not None
+    assert threading.active_count() == threads
     assert values(pipe.run()[0]) == [0] * 4
 
 

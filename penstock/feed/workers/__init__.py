@@ -29,7 +29,8 @@ class Workers:
 
     def __init__(self, nodes: Iterable[OpNode], batch_size: int, count: Any, method: str, pickler: Any):
         self._pools: list[Pool] = []
-        threaded, others = [], []
+        threaded: list[OpNode] = []
+        others: list[OpNode] = []
         for node in nodes:
             if isinstance(node.op, ExternalSource) and isinstance(node.op.poll, Ahead):
                 (threaded if node.op.poll.threads else others).append(node)
@@ -37,8 +38,8 @@ class Workers:
             return
         if not isinstance(count, int) or not 1 <= count <= MOST:
             raise GraphError(
-                f"py_num_workers={count!r}, but there is an external source with parallel={True if others else 'threads'}:"
-                f" it needs 1 to {MOST} workers\n  operator made at {(others or threaded)[0].location}"
+                f"py_num_workers={count!r}, but external sources with `parallel` need 1 to {MOST} workers"
+                f"\n  operator made at {(others or threaded)[0].location}"
             )
         try:
             if others:

@@ -20,7 +20,7 @@ from penstock.feed.workers.arena import HELD, Arena, Lease, Slots
 from penstock.machine import native
 from penstock.tensors import TensorListCPU
 from penstock.tensors.arrays import DESCRIPTOR, KNOWN, Array, numpy_type
-from penstock.tensors.samples import common, flags_of
+from penstock.tensors.samples import common, flags_of, rows_of
 from penstock.types import DALIDataType, to_dali_type
 
 _HEAD = 64  # bytes of the header
@@ -170,7 +170,7 @@ def _joined(parts: Sequence[Delivered], k: int, copied: bool) -> TensorListCPU:
     samples = (native.Tensor * sum(map(len, tables)))()
     if not len(samples):
         return TensorListCPU([])
-    rows, at = np.frombuffer(samples, DESCRIPTOR), 0
+    rows, at = rows_of(samples), 0
     for part, table in zip(parts, tables, strict=True):
         rows[at : at + len(table)] = table
         rows["data"][at : at + len(table)] += np.uintp(part.address)

@@ -8,12 +8,14 @@ import traceback
 from penstock.errors import WorkerError
 from penstock.graph.location import of_the_user
 
+_WHERE = "in a worker process"
 
-class RemoteTraceback(Exception):
+
+class RemoteError(Exception):
     """The cause of an exception that a source raised in a worker process: the traceback there."""
 
-    def __str__(self) -> str:
-        return f"in a worker process\n{self.args[0]}"
+    def __init__(self, text: str):
+        super().__init__(text if text.startswith(_WHERE) else f"{_WHERE}\n{text}")
 
 
 def pack(error: BaseException) -> bytes:
@@ -41,5 +43,5 @@ def unpack(data: bytes) -> BaseException:
             error = None
     if not isinstance(error, BaseException):
         error = WorkerError(f"the source raised {kind}: {message}")
-    error.__cause__ = RemoteTraceback(text)
+    error.__cause__ = RemoteError(text)
     return error

@@ -19,7 +19,7 @@ from penstock.errors import WorkerError
 from penstock.feed.workers import worker
 from penstock.feed.workers.arena import Lease, Slots
 from penstock.feed.workers.delivery import Delivered, Delivery, Kind, read
-from penstock.feed.workers.failures import unpack
+from penstock.feed.workers.failures import RemoteError, unpack
 from penstock.feed.workers.pool import GRACE, Pool
 from penstock.feed.workers.tasks import STOP, TASK, Failed, Given, Setup, Task
 from penstock.feed.workers.worker import Handed, Start
@@ -28,6 +28,7 @@ from penstock.graph.blame import warn
 MOST = worker.PAGE - worker.AT  # workers, and likewise sources
 _DEATHS = 2  # workers that may end while they are asked for one thing
 _READ = 1 << 16
+_MAIN = '. Is the script\'s main part under if __name__ == "__main__": as processes that are not forked need?'
 
 
 @dataclass(eq=False)
@@ -152,7 +153,7 @@ class ProcessPool(Pool):
         return True
 
     def _take_up(self) -> bool:
-        return any([self._take_up_one(number) for number in list(self._leases)])
+        return sum(self._take_up_one(number) for number in list(self._leases)) > 0
 
     def _take_up_one(self, number: int) -> bool:
         lease = self._leases.get(number)
@@ -169,7 +170,7 @@ class ProcessPool(Pool):
             assert isinstance(data, bytes)
             error = unpack(data)
             if number in self.live:
-                error.__cause__.args = (f"{error.__cause__}{self._setup_of(number).place}",)  # type: ignore[union-attr]
+                error.__cause__ = RemoteError(f"{error.__cause__}{self._setup_of(number).place}")
             self.arrived(number, Failed(error))
         elif kind is not Kind.NOTHING:
             if isinstance(data, Delivered):
@@ -194,9 +195,7 @@ class ProcessPool(Pool):
             if one.process.is_alive():
                 continue
             if self._page[worker.AT + k] == worker.STARTING:
-                hint = "" if self._loads is None else (
-                    '. Is the script\'s main part under if __name__ == "__main__": as processes that are not forked need?'
-                )  # fmt: skip
+                hint = "" if self._loads is None else _MAIN
                 self._broken = WorkerError(f"{one.why()} before it could begin: see what it has printed{hint}")
                 raise self._broken
             self._mourn(k, one)
@@ -221,8 +220,8 @@ class ProcessPool(Pool):
             warn(f"{why}; another takes its place", RuntimeWarning)
 
     def _ask_again(self) -> None:
-        """Asks anew for what no worker has. That may be more than what a worker had that has ended, since it is not known
-        what one has that has only just taken it up: the first answer counts.
+        """Asks anew for what no worker has. That may be more than was lost: who has only just taken something up has
+        not said so yet. The answer to what was asked last counts.
         """
         while True:  # all that waits; what follows asks for it anew
             try:

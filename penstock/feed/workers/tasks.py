@@ -16,7 +16,7 @@ LONG = 2e-3  # seconds that a task should take: much more than it costs to have 
 
 
 class Task(NamedTuple):
-    """Samples ``first`` to ``first + count - 1`` of a batch, or with ``count`` 0 all of it.
+    """Samples ``first`` to ``first + size - 1`` of a batch, or with ``size`` 0 all of it.
 
     ``number`` tells tasks apart; ``slot`` is where processes write the result.
     """
@@ -26,7 +26,7 @@ class Task(NamedTuple):
     epoch: int
     iteration: int
     first: int
-    count: int
+    size: int
     slot: int
 
 
@@ -92,7 +92,7 @@ class Asked:
         if not poll.indexed and poll.epoch != task.epoch:
             poll.restart(task.epoch)
         poll.epoch, poll.iteration = task.epoch, task.iteration
-        part = range(task.first, task.first + task.count) if task.count else None
+        part = range(task.first, task.first + task.size) if task.size else None
         return poll.take(self._setup.batch_size, part)
 
     def outputs(self, item: Any) -> Sequence[Any]:
