@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import multiprocessing
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -223,11 +223,12 @@ def test_checkpoints(parallel: Any) -> None:
 
 def test_start_py_workers_starts_them_before_the_pipeline_is_built() -> None:
     pipe = made(lambda: fn.external_source(lambda i: np.full((4, 1), i), parallel=True, batch=True))
-    threads = threading.active_count()
     pipe.start_py_workers()
+    started = set(multiprocessing.active_children())
     pipe.start_py_workers()
-    assert pipe._workers is not None
-    assert threading.active_count() == threads
+    assert pipe._runner is None, "the engine's threads come later"
+    assert set(multiprocessing.active_children()) == started
+    assert any(process.name == "penstock-source-0" for process in started)
     assert values(pipe.run()[0]) == [0] * 4
 
 
