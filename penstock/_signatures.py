@@ -58,4 +58,5 @@ def _keywords(schema: type[Op], *, required: bool) -> Iterator[Parameter]:
             given = required and a.required
             yield Parameter(a.name, Parameter.KEYWORD_ONLY, default=Parameter.empty if given else a.default)
     for name, default in _COMMON.items():
-        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        if name not in schema.arguments:
+            yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)

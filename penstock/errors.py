@@ -22,6 +22,7 @@ PenstockError
 │   └── PluginError (RuntimeError)    a library of operators of one's own cannot be loaded
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
+├── WorkerError (RuntimeError)        a worker of an external source has ended, or does not answer
 └── StoppedError (RuntimeError)       the pipeline was closed while a thread waited for a batch
 
 Whatever DALI raises for a mistake, the exception here is one of that class as well, so an ``except RuntimeError`` of
@@ -148,6 +149,10 @@ class TensorError(PenstockError, RuntimeError, ValueError):
 
 class TensorIndexError(TensorError, IndexError):
     """There is no such sample."""
+
+
+class WorkerError(PenstockError, RuntimeError):
+    """A worker process or thread that calls the sources of external sources has ended, or does not answer."""
 
 
 class StoppedError(PenstockError, RuntimeError):

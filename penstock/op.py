@@ -361,8 +361,8 @@ COMMON = ("device", "name", "preserve", "bytes_per_sample_hint")
 
 
 def is_common(cls: type[Op], name: str) -> bool:
-    """Whether the argument is one that every operator takes: ``seed``, too, where it changes nothing."""
-    return name in COMMON or (name == "seed" and name not in cls.arguments)
+    """Whether the argument is what every operator takes, and not its own: ``seed``, too, where it changes nothing."""
+    return name not in cls.arguments and (name in COMMON or name == "seed")
 
 
 IsNode = Callable[[Any], bool]

@@ -32,6 +32,8 @@ _signatures
 graph
 tensors
 arguments
+reducers
+pickling
 read
 stores
 feed

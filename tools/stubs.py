@@ -86,7 +86,8 @@ def parameters(schema: type[Op], *, required: bool) -> Iterator[str]:
         optional = not (a.required and required)
         yield f"{a.name}: {annotation(a, optional=optional)}" + (f" = {default(a.default)}" if optional else "")
     yield from ("device: str | None = None", "name: str | None = None", "preserve: bool = False")
-    yield "bytes_per_sample_hint: int | Sequence[int] = 0"
+    if "bytes_per_sample_hint" not in schema.arguments:
+        yield "bytes_per_sample_hint: int | Sequence[int] = 0"
 
 
 def positional(schema: type[Op]) -> Iterator[str]:

@@ -54,22 +54,22 @@ def feed(
         return _feed_host(executor, data, layout, copy, waits)
     on_gpu = _on_gpu(data, device, stream)
     if on_gpu is None:
-        tensors = TensorListCPU(_dense(data), layout)
+        tensors = TensorListCPU(dense(data), layout)
         return Fed(native.blocking().ps_fed_upload(device, tensors._samples, len(tensors)), tensors)
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
 def layout_of(data: Any) -> str:
     """The layout that a batch has itself; '' where it has none."""
-    first = _first(data)
+    first = first_of(data)
     own = first.layout() if isinstance(first, (TensorCPU, TensorGPU, TensorListCPU, TensorListGPU)) else ""
     return str(own or "")
 
 
 def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool, waits: bool) -> Fed:
-    if _has_device_memory(_first(data)):
+    if has_device_memory(first_of(data)):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')
-    tensors = TensorListCPU(_dense(data) if copy else data, layout)
+    tensors = TensorListCPU(dense(data) if copy else data, layout)
     small = tensors._volume() * 8 <= _SMALL
     library = native.quick() if small and not (copy and waits) else native.blocking()
     handle = library.ps_fed_host(executor, tensors._samples, len(tensors), int(copy))
@@ -100,21 +100,21 @@ def _feed_device(tensors: TensorListGPU, data: Any, layout: str | None, device: 
 
 def _on_gpu(data: Any, device: int, stream: Any) -> TensorListGPU | None:
     """The batch, if it is in a GPU's memory."""
-    first = _first(data)
+    first = first_of(data)
     stream = None if stream is None or _is_internal(stream) else stream
     if type(first).__name__ == "PyCapsule":
         try:
             return TensorListGPU(data, device_id=device, stream=stream)
         except DeviceError:
             return None
-    return TensorListGPU(data, device_id=device, stream=stream) if _has_device_memory(first) else None
+    return TensorListGPU(data, device_id=device, stream=stream) if has_device_memory(first) else None
 
 
-def _first(data: Any) -> Any:
+def first_of(data: Any) -> Any:
     return data[0] if isinstance(data, (list, tuple)) and data else data
 
 
-def _has_device_memory(array: Any) -> bool:
+def has_device_memory(array: Any) -> bool:
     if isinstance(array, (TensorGPU, TensorListGPU)):
         return True
     if hasattr(array, "__dlpack_device__"):
@@ -128,7 +128,7 @@ def _is_internal(stream: Any) -> bool:
 
 def _stream_of(data: Any) -> int | None:
     """The stream in which the data's framework works now; None: nobody knows."""
-    first = _first(data)
+    first = first_of(data)
     known = current_stream(first)
     if known is not None:
         return stream_handle(known)
@@ -138,10 +138,10 @@ def _stream_of(data: Any) -> int | None:
     return None if stream is None else stream_handle(stream)
 
 
-def _dense(data: Any) -> Any:
+def dense(data: Any) -> Any:
     """The same data, with copies of arrays whose elements do not lie one behind the other."""
     if isinstance(data, (list, tuple)):
-        return [_dense(d) for d in data]
+        return [dense(d) for d in data]
     if isinstance(data, (TensorCPU, TensorListCPU)):
         return data
     if isinstance(data, np.ndarray):

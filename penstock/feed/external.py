@@ -6,9 +6,12 @@ from typing import Any
 
 from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.feed.ahead import Ahead
 from penstock.feed.poll import Poll, cycle_of
 from penstock.op import Op, arg, op
 from penstock.types import NO_TYPE, DALIDataType
+
+_MOST_AHEAD = 1024  # batches; beyond that nothing but memory is used up
 
 
 @op("external_source", inputs=0, devices=("cpu", "gpu"))
@@ -37,11 +40,17 @@ class ExternalSource(Op):
 
     Outputs: the data, with its own type and shapes; on a GPU with ``device="gpu"``, to which data on the CPU is copied.
 
-    The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares. What
-    it raises comes out of ``pipe.run()`` as it is, and the pipeline can be run again: a source that takes an argument
-    is then asked for the same again. StopIteration comes when all batches before it have been handed out;
-    ``pipe.reset()``, which the iterators of `penstock.plugin` do, then begins the next epoch. It must not use its own
-    pipeline, but for what only looks and for `feed_input`.
+    The source is called on the thread that runs the pipeline, as many iterations ahead as the pipeline prepares; with
+    ``parallel=True`` in ``py_num_workers`` processes, and with ``parallel="threads"`` in as many threads, and earlier.
+    A callable takes one argument then, and any worker may be asked in any order, also for what is behind the end; an
+    iterable or generator function stays with one worker. What processes give is memory of the CPU, which is copied
+    once. docs/external-source.md shows how.
+
+    What the source raises comes out of ``pipe.run()`` as it is (where it was a process, the ``__cause__`` shows the
+    lines there), and the pipeline can be run again: a source that takes an argument is then asked for the same again.
+    StopIteration comes when all batches before it have been handed out; ``pipe.reset()``, which the iterators of
+    `penstock.plugin` do, then begins the next epoch. It must not use its own pipeline, but for what only looks and for
+    `feed_input`.
 
     Data that does not fit fails its iteration as a whole: what readers and other sources gave to that is used up, too,
     so all stay in step, and the next ``run`` gives what follows.
@@ -49,7 +58,9 @@ class ExternalSource(Op):
     A checkpoint keeps where a source that takes an argument is; others must be brought to the right place by the user.
 
     Errors: ArgumentError and ArgumentTypeError for arguments; TensorError for data that does not fit, from ``run`` or
-    ``feed_input``; NoDataError from ``run`` where nothing was fed.
+    ``feed_input``; NoDataError from ``run`` where nothing was fed; WorkerError where a worker ends twice over the same
+    data (once, its work is done by another, and a RuntimeWarning says so), or does not answer within
+    ``PENSTOCK_READ_TIMEOUT``.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -93,9 +104,11 @@ class ExternalSource(Op):
         None, "Whether a callable gets a BatchInfo rather than the iteration's number.", kind="boolean", to_kernel=False
     )
     no_copy = arg(
-        False,
+        None,
         "Use the memory of the arrays itself: it must not be changed before the batch's outputs are there, nor while "
-        "they are held if they show it. Data is copied all the same from one device to another.",
+        "they are held if they show it. Data is copied all the same from one device to another. Default: False, and "
+        "with `parallel=True` always True: that memory is the workers'.",
+        kind="boolean",
         to_kernel=False,
     )
     repeat_last = arg(False, "Where nothing new was fed, use what was fed last.", to_kernel=False)
@@ -111,13 +124,24 @@ class ExternalSource(Op):
     )
     use_copy_kernel = arg(None, "Copy by a kernel.", kind="boolean", unused="data is copied by the GPU's copy engines")
     parallel = arg(
-        None,
-        "Call the source in worker processes. True is refused so far: sources run in this process only.",
-        kind="boolean",
+        False,
+        "Call the source ahead, in workers: True: in processes; 'threads': in threads of this process, which is for "
+        "callables that let go of the GIL, and for Python without one.",
+        kind="any",
         to_kernel=False,
     )
     prefetch_queue_depth = arg(
-        None, "Batches ahead, with `parallel`; refused so far, as that is.", kind="integer", to_kernel=False
+        None,
+        "With `parallel`: batches that the source is asked for before the pipeline needs them (default: 1).",
+        kind="integer",
+        to_kernel=False,
+    )
+
+    bytes_per_sample_hint = arg(
+        None,
+        "With `parallel`: what a sample has at most.",
+        kind="integer",
+        unused="shared memory is taken page by page, as it is written to",
     )
 
     poll: Poll | None = None
@@ -126,17 +150,24 @@ class ExternalSource(Op):
     ndims: list[int | None]
 
     def prepare(self) -> None:
-        if self.parallel:
-            raise self.wrong("parallel", "sources run in this process only; leave it out")
-        if self.prefetch_queue_depth is not None:
-            raise self.wrong("prefetch_queue_depth", "it goes with parallel=True; the pipeline has one for all sources")
+        if self.parallel not in (None, False, True, "threads"):
+            raise self.wrong("parallel", "expected True, False or 'threads'")
         if self.source is None:
             self._refuse_without_source()
         elif self.repeat_last:
             raise self.wrong("repeat_last", "it is for data that is fed, not for a source")
+        elif self.parallel:
+            self._prepare_ahead()
         else:
-            batch = self.batch is None or self.batch
-            self.poll = Poll(self.source, cycle=self.cycle, batch=batch, batch_info=bool(self.batch_info))
+            self.poll = Poll(
+                self.source, cycle=self.cycle, batch=self.gives_batches(), batch_info=bool(self.batch_info)
+            )
+        for name in ("prefetch_queue_depth", "bytes_per_sample_hint"):
+            value = getattr(self, name)
+            if value is not None and not self.parallel:
+                raise self.wrong(name, "it goes with `parallel`")
+            if value is not None and value < 1:
+                raise self.wrong(name, "expected 1 or more")
         if self.count is not None and self.count < 1:
             raise ArgumentError(f"external_source: num_outputs={self.count!r}: expected 1 or more")
         self.layouts = self._each("layout", "layout")
@@ -148,9 +179,35 @@ class ExternalSource(Op):
                     "ndim", f"expected {len(layout)}, as of {layout=!r}" if layout else "expected 0 or more"
                 )
 
+    def _prepare_ahead(self) -> None:
+        depth = 1 if self.prefetch_queue_depth is None else self.prefetch_queue_depth
+        if depth > _MOST_AHEAD:
+            raise self.wrong("prefetch_queue_depth", f"expected at most {_MOST_AHEAD}")
+        threads = self.parallel == "threads"
+        if self.no_copy is False and not threads:
+            raise self.wrong("no_copy", "with parallel=True the memory of the workers is used itself")
+        if not threads:
+            self.no_copy = True
+        batches = self.gives_batches()
+        self.poll = Ahead(
+            self.source, cycle=self.cycle, batch=batches, batch_info=bool(self.batch_info), depth=depth,
+            threads=threads,
+        )  # fmt: skip
+        if not (self.poll.indexed or self.poll.iterates):
+            raise ArgumentTypeError(
+                f"external_source: source={self.source!r} takes no argument: with parallel={self.parallel!r} "
+                "a callable takes one, which tells which sample or batch is asked for, so that any worker can be asked"
+            )
+
+    def gives_batches(self) -> bool:
+        """Whether the source gives whole batches, rather than samples."""
+        return self.batch is None or self.batch
+
     def _refuse_without_source(self) -> None:
         if cycle_of(self.cycle) != "no":
             raise self.wrong("cycle", "only a source can cycle")
+        if self.parallel:
+            raise self.wrong("parallel", "it goes with a source")
         if self.count is not None:
             raise ArgumentError(
                 f"external_source: num_outputs={self.count!r} goes with a source; feed several operators instead"

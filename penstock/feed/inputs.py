@@ -27,7 +27,9 @@ from penstock.errors import (
 )
 from penstock.feed.data import Fed, layout_of
 from penstock.feed.external import ExternalSource
+from penstock.feed.items import outputs_of
 from penstock.feed.turn import Turn
+from penstock.feed.workers.delivery import Delivery
 from penstock.graph.node import DataNode, OpNode
 
 _POLL_SECONDS = 0.1  # how soon it is noticed that the pipeline was closed while somebody waits for data
@@ -138,6 +140,7 @@ class Input:
         self.data[number] = given
         self.finish_interrupted()
         self.item = None
+        poll.let_go()
 
     def finish_interrupted(self) -> None:
         """Has the source asked for what follows the data that waits."""
@@ -148,23 +151,19 @@ class Input:
 
     def _items(self, item: Any) -> Sequence[Any]:
         op = self.op
-        if not op.gives_list():
-            return [item]
-        if op.batch is False:
-            return [[self._part(sample, k) for sample in item] for k in range(op.num_outputs())]
-        return [self._part(item, k) for k in range(op.num_outputs())]
+        try:
+            if isinstance(item, Delivery):
+                return item.outputs()
+            return outputs_of(item, op.count, op.gives_batches())
+        except DeviceError as e:
+            raise DeviceError(self._text(str(e))) from e
+        except TensorError as e:
+            raise self.wrong(str(e)) from e
 
     def forget(self, first: int, coming: int) -> None:
         """Drops the data of iterations before ``first``, but for what may be repeated in iteration ``coming``."""
         for number in [n for n in self.data if n < first and not (self.op.repeat_last and n == coming - 1)]:
             del self.data[number]
-
-    def _part(self, item: Any, k: int) -> Any:
-        try:
-            return item[k]
-        except (IndexError, KeyError, TypeError) as e:
-            count = self.op.num_outputs()
-            raise self.wrong(f"num_outputs={count}, but the source gave {type(item).__name__} without a [{k}]") from e
 
     def _value(self, k: int, item: Any, layout: str | None, stream: Any) -> Fed:
         op = self.op

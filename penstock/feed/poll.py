@@ -68,6 +68,11 @@ class Poll:
         """Whether the source begins again with a new epoch; others just go on."""
         return self.indexed or self._cycle == "raise"
 
+    @property
+    def iterates(self) -> bool:
+        """Whether it gives one item after the other, rather than being called for each."""
+        return self._begin is not None
+
     def restart(self, epoch: int) -> None:
         """Begins an epoch."""
         self.epoch, self.iteration = epoch, 0
@@ -75,8 +80,11 @@ class Poll:
             self._iterator = None
         self._samples = []
 
-    def take(self, batch_size: int) -> Any:
-        """The next batch, or a list of ``batch_size`` samples.
+    def let_go(self) -> None:
+        """What was taken was kept: nobody needs it here."""
+
+    def take(self, batch_size: int, part: range | None = None) -> Any:
+        """The next batch, or a list of ``batch_size`` samples, or of those of a part of them.
 
         Raises whatever the source does, StopIteration at its end. It is asked for the same batch again the next time.
         """
@@ -86,7 +94,7 @@ class Poll:
         samples: list[Any] = [] if self.indexed else self._samples
         self._samples = []  # at the end nobody wants a part of a batch
         try:
-            for i in range(len(samples), batch_size):
+            for i in (part or range(batch_size))[len(samples) :]:
                 samples.append(self._ask(SampleInfo(first + i, i, self.iteration, self.epoch)))
         except StopIteration:
             raise

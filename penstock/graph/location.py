@@ -6,7 +6,7 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, TracebackType
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -38,3 +38,10 @@ def caller() -> Location | None:
             return Location(file, frame.f_lineno, frame.f_code.co_name)
         frame = frame.f_back
     return None
+
+
+def of_the_user(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this library in front."""
+    while traceback and traceback.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        traceback = traceback.tb_next
+    return traceback

@@ -37,8 +37,12 @@ class Pipeline(Serializable):
         output_dtype: what `run` checks its outputs' types against: a type, or one per output (None: any).
         output_ndim: likewise, numbers of axes.
         output_layout: likewise, layouts.
-        py_num_workers, py_start_method, py_callback_pickler: accepted without an effect: sources of users are called in
-            this process.
+        py_num_workers: workers that call the sources of `fn.external_source` with ``parallel=True`` or "threads".
+        py_start_method: how worker processes are started: "fork", "spawn" or "forkserver", as in Python's
+            ``multiprocessing``. All but "fork" need the script's main part under ``if __name__ == "__main__":``.
+        py_callback_pickler: how sources get to processes that are not forked: what has ``dumps`` and ``loads``, such as
+            the module dill; or a tuple of it, keywords for ``dumps``, and keywords for ``loads``. None: as
+            `penstock.reducers.DaliCallbackPickler` does, which takes lambdas and local functions, too.
         enable_checkpointing: states are always kept, for they are small. True: what a state cannot restore, such as a
             source that is an iterable, is warned of when the pipeline is built, not when a state is asked for.
         checkpoint: what `Pipeline.checkpoint` or an iterator gave: the pipeline goes on from there, with that one's

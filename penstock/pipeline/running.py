@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.feed.turn import Turn, in_turn
+from penstock.feed.workers import Workers
 from penstock.graph.node import DataNode
 from penstock.pipeline.definition import Definition
 from penstock.pipeline.ways import Ways
@@ -22,6 +23,7 @@ class Running(Definition):
         super().__init__(arguments)
         self._turn = Turn()
         self._runner: Runner | None = None
+        self._workers: Workers | None = None
         self._shared: tuple[TensorListCPU | TensorListGPU, ...] | None = None
         self._ways = Ways()
 
@@ -42,6 +44,7 @@ class Running(Definition):
         """What runs; built by the thread that has the turn, where that has not happened yet."""
         if self._runner:
             return self._runner
+        self._start_py_workers()  # before the engine's threads: a fork has none of them
         runner = self._runner = Runner(self._planned(), self._options, self._turn)  # at the end: Ctrl-C may come before
         return runner
 
@@ -226,8 +229,30 @@ class Running(Definition):
         """Whether a GraphError says that the pipeline is run in two ways: by `run`, `schedule_run`, an iterator."""
         self._ways.checked = bool(enable)
 
+    @in_turn
     def start_py_workers(self) -> None:
-        """Without effect: there are no worker processes to start before CUDA is used."""
+        """Starts the workers of sources with ``parallel=True``, which `build` or the first `run` do otherwise.
+
+        For ``py_start_method="fork"``, this is best done before anything else starts threads or uses CUDA.
+        """
+        self._start_py_workers()
+
+    def _start_py_workers(self) -> None:
+        if self._workers is None:
+            given = self._options.given
+            self._workers = Workers(
+                self._planned().nodes, self._options.sizes()[0], given["py_num_workers"], given["py_start_method"],
+                given["py_callback_pickler"],
+            )  # fmt: skip
+
+    def external_source_shm_statistics(self) -> dict[str, list[int]]:
+        """The shared memory that sources with ``parallel=True`` give their data in.
+
+        ``capacities``: bytes of each slot, which has what one call for samples of a batch, or for a batch, gave;
+        ``per_sample_capacities``: the same by the number of a batch's samples, at least.
+        """
+        sizes = self._workers.memory() if self._workers else []
+        return {"capacities": sizes, "per_sample_capacities": [n // self._options.sizes()[0] for n in sizes]}
 
     def close(self) -> None:
         """Stops the threads and gives back unused memory. Deleting the pipeline does it, too.
@@ -239,6 +264,8 @@ class Running(Definition):
         self._ways.checked = False  # whatever it is asked now, it is closed
         if self._runner:
             self._runner.close()
+        if self._workers:
+            self._workers.close()
 
     def __repr__(self) -> str:
         closed = self._runner is not None and self._runner.executor.closed

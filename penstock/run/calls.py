@@ -12,14 +12,13 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any
 
 from penstock.errors import DeviceError, FunctionError
 from penstock.feed.data import Fed, feed
 from penstock.feed.turn import Turn
 from penstock.graph.blame import warn
-from penstock.graph.location import PACKAGE
+from penstock.graph.location import of_the_user
 from penstock.machine import native
 from penstock.run.batches import Batch
 from penstock.run.program import Function
@@ -117,7 +116,7 @@ class Calls:
             raise FunctionError(native.last_error().message.decode(errors="replace"))
 
     def _refuse(self, call: native.Call, error: BaseException) -> None:
-        traceback = _of_the_user(error.__traceback__)
+        traceback = of_the_user(error.__traceback__)  # other frames would keep the batch
         if isinstance(error, FunctionError) and not traceback:  # it was raised here
             why = str(error)
         else:
@@ -144,13 +143,6 @@ def _serve_one(call: native.Call, calls: weakref.ref[Calls]) -> bool:
         return False
     found.serve(call)
     return True
-
-
-def _of_the_user(traceback: TracebackType | None) -> TracebackType | None:
-    """Without the frames of this library in front, which would keep the batch."""
-    while traceback and traceback.tb_frame.f_code.co_filename.startswith(PACKAGE):
-        traceback = traceback.tb_next
-    return traceback
 
 
 def join(thread: threading.Thread) -> None:

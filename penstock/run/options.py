@@ -12,9 +12,12 @@ from penstock import types
 from penstock._values import whole_number
 from penstock.errors import ArgumentError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import warn
+from penstock.pickling import Pickler
 from penstock.run import checkpoint
 
 # Beyond these nothing but memory is used up.
+START_METHODS = ("fork", "spawn", "forkserver")
+
 MOST_AHEAD = 1024  # batches
 _MOST_SAMPLES, _MOST_THREADS = 1 << 20, 1024
 _INT32 = 1 << 31
@@ -130,6 +133,11 @@ class Options:
         priority = given["default_cuda_stream_priority"]
         if priority is not None:
             _within("default_cuda_stream_priority", priority, -_INT32, _INT32 - 1)
+        if given["py_start_method"] not in START_METHODS:
+            raise ArgumentError(
+                f"Pipeline: py_start_method={given['py_start_method']!r}: expected one of {', '.join(START_METHODS)}"
+            )
+        Pickler.of(given["py_callback_pickler"])  # raises
         device_id = None if device_id in (None, types.CPU_ONLY_DEVICE_ID) else int(device_id)
         if separated and not given["exec_async"]:
             raise ArgumentError("Pipeline: a prefetch_queue_depth of two sizes needs exec_async=True")

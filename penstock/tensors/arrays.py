@@ -28,7 +28,7 @@ DESCRIPTOR = np.dtype(
 )
 _CPU = 1  # DLPack's kDLCPU
 _NUMPY_TYPES = {int(d): np.dtype(to_numpy_type(d)) for d in DALIDataType if 0 <= d <= DALIDataType.BOOL}
-_KNOWN = frozenset(_NUMPY_TYPES.values())
+KNOWN = frozenset(_NUMPY_TYPES.values())
 _TYPESTRINGS = {d: t.str for d, t in _NUMPY_TYPES.items()}
 
 
@@ -77,7 +77,7 @@ def as_array(data: Any) -> Array:
     strided data, DeviceError for data on other devices.
     """
     array = data if isinstance(data, np.ndarray) else _share(data)
-    if array.dtype not in _KNOWN:
+    if array.dtype not in KNOWN:
         to_dali_type(array.dtype)  # raises
     if not array.flags.c_contiguous:
         raise TensorError(

@@ -73,6 +73,16 @@ def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (folder / "trace.json").stat().st_size > 0
 
 
+def test_external_source(folder: Path) -> None:
+    (code,) = blocks("docs/external-source.md", "python")
+    scope = run(code, folder)
+    first, second = (np.stack(epoch) for epoch in scope["epochs"])  # type: ignore[attr-defined]
+    assert first.shape == second.shape == (4, 16, 512)
+    assert np.abs(first.mean(-1)).max() < 1e-5
+    assert (first != second).any((1, 2)).all()
+    scope["pipe"].close()  # type: ignore[attr-defined]
+
+
 def test_conditionals(folder: Path) -> None:
     (code,) = blocks("docs/conditionals.md", "python")
     images, labels = run(code, folder)["images"], run(code, folder)["labels"]

@@ -16,7 +16,8 @@ MODULES = tuple(
     for name in (
         "pipeline/pipeline", "pipeline/definition", "pipeline/running", "pipeline/looking", "plugin/base",
         "plugin/pytorch", "read/order", "run/broken", "run/engine", "run/executor", "run/program", "run/readers",
-        "run/runner", "feed/inputs", "feed/poll", "feed/turn",
+        "run/runner", "feed/inputs", "feed/poll", "feed/turn", "feed/ahead", "feed/workers/pool",
+        "feed/workers/processes", "feed/workers/threads", "feed/workers/delivery", "feed/workers/arena",
     )
 )  # fmt: skip
 assert all((Path(penstock.__path__[0]).parent / name).is_file() for name in MODULES)

@@ -41,7 +41,7 @@ def test_arguments_that_dali_refuses_too(source: Any, arguments: dict[str, Any],
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"parallel": True}, "parallel=True.*in this process only"),
+        ({"parallel": True}, "parallel=True a callable takes one"),
         ({"repeat_last": True}, "repeat_last=True.*fed"),
         ({"num_outputs": 0}, "num_outputs=0: expected 1 or more"),
         ({"layout": 3}, "layout=3: expected a layout"),
