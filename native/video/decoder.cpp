@@ -55,6 +55,8 @@ Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
   codec_->flags |= AV_CODEC_FLAG_UNALIGNED;
   codec_->max_pixels = most_pixels;
   codec_->pkt_timebase = {1, 25};
+  // Its decoder tells of broken pictures only so. Others conceal errors, and say that they did.
+  if (h.codec == AV_CODEC_ID_MJPEG) codec_->err_recognition |= AV_EF_EXPLODE;
   if (const int e = avcodec_open2(codec_.get(), codec, nullptr); e < 0) fail_av("its decoder does not start", e);
 }
 

@@ -1,7 +1,8 @@
 // The index of a video: what is known of it after one pass over its packets, without decoding. It is one block of
 // memory, which is kept in files and handed about as it is.
 //
-//   VideoHead | extradata, filled up to 8 bytes | VideoPacket, in the order of decoding | int32, by frame: its packet
+//   VideoHead | extradata, filled up to 8 bytes | VideoPacket, in the order of decoding
+//     | int32, by frame: its packet; filled up to 8 bytes
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ class VideoIndex {
 
   static int64_t padded(int64_t bytes) { return (bytes + 7) & ~int64_t(7); }
   static int64_t size_of(int64_t extradata, int64_t packets, int64_t frames) {
-    return int64_t(sizeof(VideoHead)) + padded(extradata) + packets * int64_t(sizeof(VideoPacket)) + frames * 4;
+    return int64_t(sizeof(VideoHead)) + padded(extradata) + packets * int64_t(sizeof(VideoPacket)) + padded(frames * 4);
   }
 
   // Whether all of it lies within these bytes, and each number leads somewhere.

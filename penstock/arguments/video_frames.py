@@ -33,6 +33,7 @@ class FrameArgs(OnErrorArgs):
     normalized = fixed(False)
 
     def prepare(self) -> None:
-        super().prepare()
-        if len(self.fill_value) not in (1, 3) or not all(0 <= v <= 255 for v in self.fill_value):
+        fill = self.fill_value if "fill_value" in self.arguments else [0]
+        if len(fill) not in (1, 3) or not all(0 <= v <= 255 for v in fill):
             raise self.wrong("fill_value", "expected a number from 0 to 255, or three")
+        super().prepare()

@@ -64,7 +64,7 @@ class Video(FrameArgs):
     frames = arg(
         None, "The frames by number.", kind="integers", per_sample=True, only_given=True, aka=["frame_indices"]
     )
-    pad_mode = arg("constant", "What stands for frames that are not there.", choices=PAD_MODES)
+    pad_mode = arg("constant", "What stands for frames that are not there.", choices=PAD_MODES, per_sample=True)
     affine = arg(True, "Bind the decoder's threads to processors.", unused="it has none; see Pipeline(set_affinity=)")
     build_index = arg(True, "Go through a video before it is decoded.", unused="its frames are always counted first")
 

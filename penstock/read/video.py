@@ -68,7 +68,7 @@ class ExperimentalVideo(VideoReader):
 
     image_type = arg(types.RGB, "Colours: RGB or YCbCr (BT.601, luma 16 to 235).", choices=_COLORS)
     file_list = arg(
-        None, "Text file of lines 'name label [start [end]]'.", kind="path", to_kernel=False, aka=["list_file"]
+        "", "Text file of lines 'name label [start [end]]'.", kind="path", to_kernel=False, aka=["list_file"]
     )
     file_list_format = arg("timestamps", "What start and end are.", choices=("timestamps", "frames"), to_kernel=False)
     file_list_rounding = arg("start_down_end_up", "How times become frames.", choices=_ROUNDING, to_kernel=False)
@@ -76,11 +76,16 @@ class ExperimentalVideo(VideoReader):
     enable_frame_num = arg(
         "none", "Whether frames' numbers are an output: 'none', 'scalar' or 'sequence'.", kind="any", to_kernel=False
     )
-    pad_mode = arg("none", "What stands for frames that are not there.", choices=PAD_MODES, to_kernel=False)
+    pad_mode = arg(
+        "none", "What stands for frames that are not there: a constant.", choices=PAD_MODES, to_kernel=False,
+        per_sample=True,
+    )  # fmt: skip
     uniform_sample = arg(False, "One sequence of each part, spread over it; `step` and `stride` count for nothing.")
 
     def prepare(self) -> None:
         frame_numbers_of(self, self.enable_frame_num)
+        if "pad_mode" in self.tensors:
+            raise self.wrong("pad_mode", "expected a constant: how many sequences there are depends on it")
         super().prepare()
 
     @property
@@ -89,6 +94,9 @@ class ExperimentalVideo(VideoReader):
 
     def padding(self) -> str:
         return str(self.pad_mode)
+
+    def spreads(self) -> bool:
+        return bool(self.uniform_sample)
 
     def steps(self) -> int:
         return int(self.step) if self.step > 0 else self.sequence_length * self.stride
@@ -133,7 +141,6 @@ class VideoArgs(VideoReader):
             raise self.wrong("channels", "expected 3")
         if self.normalized and self.dtype != types.FLOAT:
             raise self.wrong("normalized", "it goes with dtype=types.FLOAT")
-        self.fill_value = [0]
         super().prepare()
 
     @property

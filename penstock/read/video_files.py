@@ -73,6 +73,21 @@ def _from_folder(file_root: str) -> list[VideoFile]:
     return found
 
 
+def videos_below(paths: Sequence[str]) -> list[str]:
+    """These files, and those of these folders and all below them that are called as videos are. Raises ArgumentError
+    where there is none.
+    """
+    found: list[str] = []
+    for path in paths:
+        if not os.path.isdir(path):
+            found.append(path)
+        for folder, _, names in sorted(os.walk(path)):
+            found += [os.path.join(folder, name) for name in sorted(names) if name.lower().endswith(PATTERNS)]
+    if not found:
+        raise ArgumentError(f"there is no video in {', '.join(paths)}")
+    return found
+
+
 def _is_video(name: bytes) -> bool:
     return os.fsdecode(name).lower().endswith(PATTERNS)
 

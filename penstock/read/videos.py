@@ -27,17 +27,15 @@ class VideoReader(FrameArgs, IndexReader):
     early = False  # indexes have the shapes; frames are decoded to where they stay
 
     file_root = arg(
-        None, "Folder with a sub-folder of videos for each class: its rank is their label.", kind="path",
+        "", "Folder with a sub-folder of videos for each class: its rank is their label.", kind="path",
         to_kernel=False, aka=["path", "root", "folder", "directory", "data_dir"],
     )  # fmt: skip
-    filenames = arg(None, "Names of files.", kind="paths", to_kernel=False, aka=["files", "paths"])
+    filenames = arg([], "Names of files.", kind="paths", to_kernel=False, aka=["files", "paths"])
     labels = arg(None, "One label for each of `filenames`.", kind="integers", to_kernel=False)
     sequence_length = arg(REQUIRED, "Frames of each sequence.", kind="integer", aka=["num_frames"])
     step = arg(-1, "Frames from the beginning of a sequence to that of the next one.", to_kernel=False)
     stride = arg(1, "Frames from one frame of a sequence to the next one.")
     enable_timestamps = arg(False, "Whether the frames' times are an output.")
-
-    uniform_sample: bool = False
 
     @property
     def frame_numbers(self) -> str:
@@ -47,6 +45,10 @@ class VideoReader(FrameArgs, IndexReader):
     def padding(self) -> str:
         """What stands for frames that are not there."""
         raise NotImplementedError
+
+    def spreads(self) -> bool:
+        """Whether each part gives one sequence, spread over it."""
+        return False
 
     def steps(self) -> int:
         """Frames from the beginning of a sequence to that of the next one."""
@@ -106,7 +108,7 @@ class VideoReader(FrameArgs, IndexReader):
         self._tables = {
             **tables,
             "names": np.frombuffer(packed(list(known)), np.uint8),
-            "indexes": np.concatenate([np.pad(b, (0, -len(b) % 8)) for b in blocks]) if len(blocks) > 1 else blocks[0],
+            "indexes": np.concatenate(blocks),
             "index_starts": np.cumsum([0, *(len(b) for b in blocks)], dtype=np.int64),
         }
         digest = digest_of(list(known), [t for t in tables.values() if t is not None])
@@ -126,7 +128,7 @@ class VideoReader(FrameArgs, IndexReader):
 
     def _firsts(self, begin: int, end: int) -> npt.NDArray[np.int64]:
         """The first frame of each sequence of a part."""
-        if self.uniform_sample:
+        if self.spreads():
             return np.array([begin] if end > begin else [], np.int64)
         span = (self.sequence_length - 1) * self.stride + 1 if self.padding() == "none" else 1
         return np.arange(begin, end - span + 1, self.steps(), dtype=np.int64)

@@ -117,7 +117,8 @@ class ReadVideo : public Operator {
     const int64_t begin = begins_.as<int64_t>()[sample], end = ends_.as<int64_t>()[sample];
     if (uniform_)                                  // from the first to the last, rounded
       return length_ == 1 ? begin : begin + (2 * i * (end - begin - 1) + length_ - 1) / (2 * (length_ - 1));
-    return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, begin, end, pad_);
+    // What is reflected may lie before the part, as in DALI.
+    return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, 0, end, pad_);
   }
 
   void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames) const {
