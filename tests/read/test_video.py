@@ -56,6 +56,8 @@ CASES = [
           lambda root: {"file_root": root, "sequence_length": 3, "stride": 2, "step": 5}, in_memory=False),
     _case("readers.video", "labels", sequences(5, 5, 2, {n: i for i, n in enumerate(_FILES)}),
           lambda root: {"filenames": _names(root), "labels": [0, 1, 2], "sequence_length": 5, "stride": 2}),
+    _case("readers.video_resize", "of the same size", sequences(7, 7),
+          lambda root: {"filenames": _names(root), "sequence_length": 7, "size": (48, 64)}),
 ]  # fmt: skip
 
 
@@ -184,6 +186,29 @@ def test_floats(files: list[str]) -> None:
                            normalized=normalized)  # fmt: skip
         assert frames.dtype == np.float32
         np.testing.assert_allclose(frames, _RGB["b/b.mp4"][:2] / np.float32(top), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "size", [{"resize_x": 32, "resize_y": 20}, {"resize_shorter": 30}, {"size": (11, 13)}], ids=str
+)
+def test_resized(size: dict[str, Any], files: list[str]) -> None:
+    """As a resize behind the reader."""
+    options = {"interp_type": types.INTERP_CUBIC, "antialias": False}
+    arguments = {"filenames": files[1:2], "labels": [6], "sequence_length": 4, "enable_frame_num": True}
+    ((found, number, first),) = run("readers.video_resize", **arguments, **size, **options)
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(fn.resize(fn.readers.video(**arguments)[0], **size, **options))
+    np.testing.assert_array_equal(found, pipe.run()[0].at(0))
+    assert (number.tolist(), first.tolist()) == ([6], [0])
+
+
+def test_resized_with_a_size_for_each(files: list[str]) -> None:
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        widths = fn.external_source(lambda: [np.float32(20), np.float32(30)])
+        pipe.set_outputs(fn.readers.video_resize(filenames=files[1:2], sequence_length=4, resize_x=widths))
+    assert pipe.run()[0].shape() == [(4, 15, 20, 3), (4, 22, 30, 3)]
 
 
 def test_ycbcr(files: list[str]) -> None:
