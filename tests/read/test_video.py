@@ -206,9 +206,9 @@ def test_resized(size: dict[str, Any], files: list[str]) -> None:
 def test_resized_with_a_size_for_each(files: list[str]) -> None:
     pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
     with pipe:
-        widths = fn.external_source(lambda: [np.float32(20), np.float32(30)])
+        widths = fn.external_source(lambda: [np.float32(20), np.float32(32)])
         pipe.set_outputs(fn.readers.video_resize(filenames=files[1:2], sequence_length=4, resize_x=widths))
-    assert pipe.run()[0].shape() == [(4, 15, 20, 3), (4, 22, 30, 3)]
+    assert pipe.run()[0].shape() == [(4, 15, 20, 3), (4, 24, 32, 3)]
 
 
 def test_ycbcr(files: list[str]) -> None:
