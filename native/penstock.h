@@ -123,6 +123,7 @@ typedef struct ps_batch ps_batch;
 typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
 typedef struct ps_jpeg_index ps_jpeg_index;
+typedef struct ps_video_index ps_video_index;
 typedef struct ps_archive ps_archive;
 typedef struct ps_contents ps_contents;
 typedef struct ps_record_table ps_record_table;
@@ -333,6 +334,13 @@ typedef struct {
 } ps_records;
 PS_API ps_record_table* ps_record_table_read(const char* path, int format, ps_records*); /* waits */
 PS_API void ps_record_table_destroy(ps_record_table*);
+
+/* The index of a video (video/index.h), made by going through its packets: `data` and `bytes` are those of one block,
+ * which lives as long as the index. Null: it failed. */
+PS_API ps_video_index* ps_video_index_make(const char* path, const void** data, int64_t* bytes); /* waits */
+PS_API void ps_video_index_destroy(ps_video_index*);
+PS_API int ps_video_index_check(const void* data, int64_t bytes); /* whether a block is such an index */
+PS_API const char* ps_video_libraries(void);  /* that decode videos, with versions; null: they are missing */
 
 /* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it (""
  * where none is needed), and a picture of 8x8 pixels. */

@@ -18,7 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.set_defaults(run=_doctor)
     index = commands.add_parser(
         "index",
-        help="indexes: of TFRecord, RecordIO and tar files for readers, of JPEG files so that they are decoded faster",
+        help="indexes: of TFRecord, RecordIO and tar files, and of videos, for readers, of JPEG files so that they are "
+        "decoded faster",
         description="Writes the index of each TFRecord, RecordIO or tar file, as tfrecord2idx, im2rec and wds2idx do, "
         "for the arguments index_path= and index_paths= of readers. With --jpeg, makes an index of a data set's JPEG "
         "files, for the argument jpeg_index= of the decoders. It has some 4 % of the files' size. It knows files by "
@@ -38,6 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="the index, or a folder for several; default: beside each file; of "
         "--jpeg: penstock.jpegindex in the one folder",
+    )
+    index.add_argument(
+        "--video",
+        nargs="+",
+        metavar="PATH",
+        help="videos, or folders with all below them: their indexes are kept in the cache, so that readers of videos "
+        "begin at once",
     )
     index.set_defaults(run=lambda options: _index_of(index, options))
     validate = commands.add_parser(
@@ -112,8 +120,10 @@ def _include(_: argparse.Namespace) -> int:
 
 
 def _index_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    if bool(options.files) == bool(options.jpeg):
-        parser.error("name files of records, or JPEG files by --jpeg")
+    if sum(map(bool, (options.files, options.jpeg, options.video))) != 1:
+        parser.error("name files of records, JPEG files by --jpeg, or videos by --video")
+    if options.video:
+        return _video_index(options)
     return _jpeg_index(options) if options.jpeg else _index(options)
 
 
@@ -165,6 +175,27 @@ def _jpeg_index(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)\n{report}")
     return 1 if report.unreadable else 0
+
+
+def _video_index(options: argparse.Namespace) -> int:
+    from penstock.errors import PenstockError
+    from penstock.read.video_files import videos_below
+    from penstock.read.video_index import index_videos
+
+    progress = _Progress(lambda done, of: f"{done} of {of} videos")
+    try:
+        names = videos_below(options.video)
+        found = index_videos(names, progress.show)
+    except PenstockError as error:
+        print(error, file=sys.stderr)
+        return 1
+    progress.end()
+    good = [one for one in found if not isinstance(one, PenstockError)]
+    for one in found:
+        if isinstance(one, PenstockError):
+            print(one, file=sys.stderr)
+    print(f"{len(good)} videos, {sum(one.frames for one in good)} frames")
+    return int(len(good) < len(found))
 
 
 if __name__ == "__main__":

@@ -75,10 +75,12 @@ device.noise
 device.audio
 device.custom
 core
+video
 read
 rows
 decode.jpeg
 decode
+decode.video
 cuda.driver
 cuda.memory
 cuda.record

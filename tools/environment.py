@@ -26,7 +26,8 @@ PYTHON = VENV / "bin" / "python"
 ALL_LEVELS = "all"
 # What the native library is compiled with.
 HEADERS = ["libjpeg62-turbo-dev", "libopenjp2-7-dev", "libpng-dev", "libtiff-dev", "libwebp-dev", "zlib1g-dev"]
-PACKAGES = ["cmake", "g++", "ninja-build", "python3-venv", *HEADERS]
+VIDEO = ["libavcodec-dev", "libavformat-dev", "libavutil-dev", "pkg-config"]
+PACKAGES = ["cmake", "g++", "ninja-build", "python3-venv", *HEADERS, *VIDEO]
 
 
 @contextmanager

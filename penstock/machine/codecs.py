@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from penstock import _settings
 from penstock.machine import native
+from penstock.machine.loader import beside
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,10 @@ def prepare() -> None:
 
 @cache
 def _set_libraries() -> None:
-    """Says where Pillow and soundfile have the libraries that the system may lack. Loads nothing."""
+    """Says where that for videos lies, and what Pillow and soundfile have that the system may lack. Loads nothing."""
     if path := packaged("libsndfile", "_soundfile_data"):
         native.quick().ps_decode_set_library(b"libsndfile", path.encode())
+    native.quick().ps_decode_set_library(b"libpenstock_video", os.fsencode(beside("libpenstock_video.so")))
     for codec in codecs():
         path = packaged(f"{codec.library}-") if codec.library else None
         if path:

@@ -72,6 +72,11 @@ def library_path() -> Path:
     raise NativeLibraryError(f"this processor runs {levels or 'no level known to penstock'}, but {folder} has {built}")
 
 
+def beside(name: str) -> Path:
+    """Where a library lies that comes with the native one."""
+    return library_path().with_name(name)
+
+
 def isa() -> str:
     """The level that is loaded, such as ``"x86-64-v3"``."""
     return library_path().stem.removeprefix("libpenstock-")

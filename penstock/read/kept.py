@@ -61,10 +61,10 @@ class Place:
         except (OSError, ValueError):
             return None
 
-    def store(self, tables: Sequence[npt.NDArray[Any]]) -> None:
-        """Keeps them, in place of older ones; small ones are not worth it."""
+    def store(self, tables: Sequence[npt.NDArray[Any]], least: int = _LEAST) -> None:
+        """Keeps them, in place of older ones; those of fewer bytes than ``least`` are not worth it."""
         data = b"".join(table.tobytes() for table in tables)
-        if self._stamp is None or len(data) < _LEAST:
+        if self._stamp is None or len(data) < least:
             return
         said = {"of": self._stamp, "bytes": [table.nbytes for table in tables], "crc": zlib.crc32(data)}
         unfinished = self._file.with_name(f".{self._file.name}.{secrets.token_hex(8)}")

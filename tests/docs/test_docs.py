@@ -45,7 +45,8 @@ def test_example_runs(
     example: doctest.DocTest, photographs: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """``photos`` and ``sounds`` are folders of class folders, ``folder`` holds the picture a.jpg, ``archive`` is a tar
-    archive, and ``records``, ``recordio``, ``caffe_lmdb`` and ``caffe2_lmdb`` are what readers of records read.
+    archive, ``video`` a video of 64x48 pixels, and ``records``, ``recordio``, ``caffe_lmdb`` and ``caffe2_lmdb`` are
+    what readers of records read.
     """
     # What is loaded for a GPU is loaded once in a process.
     if any(word in e.source for e in example.examples for word in ("gpu(", '"gpu"', '"mixed"', "examine(")):
@@ -58,6 +59,12 @@ def test_example_runs(
     if "sounds" in "".join(e.source for e in example.examples) and not sounds_can_be_decoded():
         pytest.skip("needs libsndfile")
     folders = {"photos": str(photographs), "folder": str(tmp_path), "archive": str(tmp_path / "a.tar")}
+    if "video]" in "".join(e.source for e in example.examples):
+        pytest.importorskip("av", reason="PyAV, which makes videos for tests, is not installed")
+        from tests.decode.videos import Clip, encoded
+
+        (tmp_path / "a.mp4").write_bytes(encoded(Clip("libx264", "mp4", b=2)))
+        folders["video"] = str(tmp_path / "a.mp4")
     folders |= {"sounds": str(tmp_path / "sounds"), **record_files.examples(tmp_path)}
     example.globs.update(folders, fn=fn, ops=ops, types=types, pipeline_def=pipeline_def, np=np)
     said: list[str] = []
@@ -93,7 +100,7 @@ def test_an_argument_without_effect_says_why() -> None:
 # What every operator takes, see penstock/ops.py.
 _COMMON = {"bytes_per_sample_hint", "preserve"}
 # What DALI does not have.
-_OWN = {"jpeg_engine", "jpeg_index", "on_error", "sampler", "verify_checksums"}
+_OWN = {"adjust_orientation", "color_matrix", "jpeg_engine", "jpeg_index", "on_error", "sampler", "verify_checksums"}
 # What DALI cannot do without.
 _OPTIONAL = {"index_path"}
 # What is found when the pipeline is built, if it is not given.

@@ -59,6 +59,19 @@ def test_audio(folder: Path) -> None:
     assert np.isfinite(spectra).all()
 
 
+def test_video(folder: Path) -> None:
+    pytest.importorskip("av", reason="PyAV, which makes videos for tests, is not installed")
+    from tests.decode.videos import Clip, encoded
+
+    for i in range(3):
+        (folder / "videos" / f"{i}").mkdir(parents=True)
+        (folder / "videos" / f"{i}" / "a.mp4").write_bytes(encoded(Clip("libx264", "mp4", b=2, seed=i)))
+    (code,) = blocks("docs/video.md", "python")
+    frames = run(code, folder)["frames"].as_array()  # type: ignore[attr-defined]
+    assert frames.shape == (2, 8, 3, 28, 28)
+    assert frames.std() > 0.3
+
+
 def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The report has the parts, and the operators, that the page shows."""
     code, _ = blocks("docs/troubleshooting.md", "python")

@@ -54,6 +54,10 @@ OTHERS: dict[str, list[Make]] = {
         _decoded("decoders.image", jpeg_engine=engine, use_fast_idct=exact) for engine in ("cuda", "hardware", "cpu")
         for exact in (False, True)
     ],
+    "decoders.video": [
+        _decoded("decoders.video"), _decoded("decoders.video", start_frame=1, end_frame=5, stride=2),
+        _decoded("decoders.video", frames=[1, 2], pad_mode="edge", fill_value=3),
+    ],
     "decoders.image_crop": [_decoded("decoders.image_crop"), _decoded("decoders.image_crop", crop=(2, 3))],
     "decoders.image_random_crop": [_decoded("decoders.image_random_crop")],
     "decoders.image_slice": [

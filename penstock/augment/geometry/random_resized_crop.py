@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.arguments.random_crop import RandomCropArgs
-from penstock.augment.geometry.resample import ResampleArgs
+from penstock.arguments.resample import ResampleArgs
 from penstock.op import REQUIRED, arg, op
 
 

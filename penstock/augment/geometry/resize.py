@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.resample import ResizeArgs
+from penstock.arguments.resample import ResizeArgs
 from penstock.op import arg, op
 
 

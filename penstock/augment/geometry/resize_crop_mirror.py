@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.arguments.crop_window import CropWindowArgs
-from penstock.augment.geometry.resample import ResizeArgs
+from penstock.arguments.resample import ResizeArgs
 from penstock.op import arg, op
 
 

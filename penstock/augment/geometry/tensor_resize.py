@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.resample import ExtentArgs, ResampleArgs
+from penstock.arguments.resample import ExtentArgs, ResampleArgs
 from penstock.op import arg, op
 
 

@@ -1,0 +1,153 @@
+// Videos in files: the number of a sample -> a sequence of frames, and what is known of it.
+//
+// The index of each video comes as one block of a table (native/video/index.h), so shapes are known without a look at
+// the file. Open files with their decoders are kept at the places where they are, and taken by who needs them next.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/operator.h"
+#include "ops/decode/clip.h"
+#include "ops/read/tables.h"
+#include "read/containers.h"
+#include "read/storage.h"
+
+namespace ps {
+namespace {
+
+constexpr size_t kMostOpen = 48;                   // files that are kept open for sequences to come
+constexpr int64_t kMostKept = int64_t(256) << 20;  // bytes of pictures that their decoders hold
+constexpr int64_t kPictures = 8;                   // that a decoder holds
+
+class ReadVideo : public Operator {
+ public:
+  static constexpr Count kOutputs{1, 4};
+
+  explicit ReadVideo(const Spec& s)
+      : names_(s.table("names", DType::u8)), indexes_(s.table("indexes", DType::u8)),
+        index_starts_(s.table("index_starts", DType::i64)), videos_(s.table("videos", DType::i32)),
+        firsts_(s.table("firsts", DType::i64)), begins_(s.table("begins", DType::i64)),
+        ends_(s.table("ends", DType::i64)), labels_(s.table("labels", DType::i32)),
+        length_(s.integer("sequence_length")), stride_(s.integer("stride")), uniform_(s.flag("uniform_sample")),
+        frame_numbers_(s.string("frame_numbers")), timestamps_(s.flag("enable_timestamps")),
+        pad_(pad_mode_of(s.string("pad_mode"))), writer_(s), idle_(check()) {}
+
+  std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
+
+  void setup(const Context& c) const override {
+    const int64_t sample = number(c);
+    const int64_t video = videos_.as<int32_t>()[sample];
+    for (int k = 0; k < c.num_outputs; k++) c.out(k).source = names_[video];
+    writer_.describe(index(video), count(sample), c.out(0));
+    int at = 1;
+    const auto describe = [&](DType type, int64_t n) {
+      Tensor& out = c.out(at++);
+      out.dtype = type;
+      out.shape = {n};
+      out.layout = {};
+    };
+    if (labels_) describe(DType::i32, 1);
+    if (!frame_numbers_.empty()) describe(DType::i32, frame_numbers_ == "sequence" ? count(sample) : 1);
+    if (timestamps_) describe(DType::f64, count(sample));
+  }
+
+  void run(const Context& c) const override {
+    const int64_t sample = number(c);
+    const int64_t video = videos_.as<int32_t>()[sample];
+    const VideoIndex known = index(video);
+    std::vector<int64_t> frames(static_cast<size_t>(count(sample)));
+    for (size_t i = 0; i < frames.size(); i++) frames[i] = frame(sample, int64_t(i));
+    int at = 1;
+    if (labels_) *c.out(at++).as<int32_t>() = labels_.as<int32_t>()[sample];
+    if (!frame_numbers_.empty()) {
+      Tensor& out = c.out(at++);
+      std::copy_n(frames.begin(), out.shape[0], out.as<int32_t>());
+    }
+    if (timestamps_)
+      std::transform(frames.begin(), frames.end(), c.out(at++).as<double>(),
+                     [&](int64_t f) { return f == kFilled ? -1.0 : known.seconds(f); });
+    read(c, video, known, frames);
+  }
+
+ private:
+  size_t check() const {
+    const int64_t n = names_.size();
+    check_table(indexes_ && index_starts_ && index_starts_.rows() == n + 1, "there is no index for each video");
+    check_starts(index_starts_, n, indexes_.rows());
+    int64_t largest = 1;
+    for (int64_t v = 0; v < n; v++) {
+      const int64_t begin = index_starts_.as<int64_t>()[v], bytes = index_starts_.as<int64_t>()[v + 1] - begin;
+      check_table(begin % 8 == 0 && VideoIndex::is_sound(indexes_.as<uint8_t>() + begin, size_t(bytes)),
+                  "a video's is broken");
+      const VideoHead& h = index(v).head();
+      largest = std::max(largest, int64_t(h.width) * h.height * 3 / 2);
+      storage_of(names_[v]);
+    }
+    const int64_t samples = videos_.rows();
+    check_table(firsts_.rows() == samples && begins_.rows() == samples && ends_.rows() == samples &&
+                    (!labels_ || labels_.rows() == samples), "sequences are incomplete");
+    for (int64_t i = 0; i < samples; i++) {
+      const int32_t v = videos_.as<int32_t>()[i];
+      check_table(v >= 0 && v < n, "a sequence is of no video");
+      const int64_t begin = begins_.as<int64_t>()[i], end = ends_.as<int64_t>()[i], first = firsts_.as<int64_t>()[i];
+      check_table(0 <= begin && begin < end && end <= index(v).frames() && begin <= first && first < end,
+                  "a sequence has frames that its video has not");
+    }
+    return size_t(std::clamp<int64_t>(kMostKept / (largest * kPictures), 2, int64_t(kMostOpen)));
+  }
+
+  int64_t number(const Context& c) const {
+    const int64_t i = element_i64(c.in(0), 0);
+    if (i < 0 || i >= videos_.rows())
+      fail(ErrorKind::argument, "there is no sequence " + std::to_string(i) + ": there are " +
+           std::to_string(videos_.rows()));
+    return i;
+  }
+  VideoIndex index(int64_t video) const {
+    return VideoIndex(indexes_.as<uint8_t>() + index_starts_.as<int64_t>()[video]);
+  }
+
+  // Frames of a sequence: with no padding, those that are there.
+  int64_t count(int64_t sample) const {
+    if (uniform_ || pad_ != PadMode::none) return length_;
+    return std::min(length_, (ends_.as<int64_t>()[sample] - firsts_.as<int64_t>()[sample] - 1) / stride_ + 1);
+  }
+  int64_t frame(int64_t sample, int64_t i) const {
+    const int64_t begin = begins_.as<int64_t>()[sample], end = ends_.as<int64_t>()[sample];
+    if (uniform_)                                  // from the first to the last, rounded
+      return length_ == 1 ? begin : begin + (2 * i * (end - begin - 1) + length_ - 1) / (2 * (length_ - 1));
+    // What is reflected may lie before the part, as in DALI.
+    return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, 0, end, pad_);
+  }
+
+  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames) const {
+    const auto [first, last] = std::minmax_element(frames.begin(), frames.end());
+    if (frames.empty()) return;
+    std::unique_ptr<Video> one = idle_.take(video, std::max<int64_t>(*first, 0));
+    if (!one) {
+      one = std::make_unique<Video>(std::make_unique<VideoBytes>(open_file(names_[video])), known);
+      one->container = video;
+    }
+    writer_.write(*one, known, frames.data(), int64_t(frames.size()), c.out(0), *c.state);
+    one->place = *last + 1;
+    idle_.give_back(std::move(one));
+  }
+
+  Names names_;
+  Table indexes_, index_starts_;                   // of each video
+  Table videos_, firsts_, begins_, ends_;          // of each sequence: its first frame, and those that it may have
+  Table labels_;
+  int64_t length_, stride_;
+  bool uniform_;
+  std::string frame_numbers_;                      // "": none, "scalar": the first one, "sequence": all
+  bool timestamps_;
+  PadMode pad_;
+  ClipWriter writer_;
+  mutable Containers<Video> idle_;                 // goes first: files know their names by names_
+};
+
+PS_OPERATOR("read_video", ReadVideo)
+
+}  // namespace
+}  // namespace ps

@@ -1,0 +1,277 @@
+#include "video/decoder.h"
+
+#include <algorithm>
+#include <string>
+
+namespace ps {
+namespace {
+
+// Of these codecs frames that no other one refers to are known to be such, and need not be decoded to be passed over.
+bool knows_disposable(int codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO || codec == AV_CODEC_ID_MPEG1VIDEO;
+}
+
+int matrix_of(int space) {
+  switch (space) {
+    case AVCOL_SPC_BT709: return PSV_BT709;
+    case AVCOL_SPC_BT2020_NCL: case AVCOL_SPC_BT2020_CL: return PSV_BT2020;
+    case AVCOL_SPC_BT470BG: case AVCOL_SPC_SMPTE170M: case AVCOL_SPC_FCC: return PSV_BT601;
+    default: return PSV_UNKNOWN;
+  }
+}
+
+bool is_full_range(AVPixelFormat format) {
+  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P ||
+         format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
+}
+
+}  // namespace
+
+Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
+    : input_(input), index_(index), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
+  keys_.push_back(0);
+  for (int64_t p = 1; p < index.head().packets; p++)
+    if (packet(p).is_key) keys_.push_back(p);
+  const VideoHead& h = index.head();
+  const AVCodec* codec = avcodec_find_decoder(AVCodecID(h.codec));
+  if (!codec) fail(ErrorKind::unsupported, "this FFmpeg does not decode this video's codec");
+  codec_.reset(avcodec_alloc_context3(codec));
+  const Parameters p(avcodec_parameters_alloc());
+  check_made(codec_), check_made(p), check_made(packet_), check_made(frame_);
+  p->codec_type = AVMEDIA_TYPE_VIDEO;
+  p->codec_id = AVCodecID(h.codec), p->codec_tag = uint32_t(h.codec_tag);
+  p->profile = h.profile, p->level = h.level, p->format = h.format, p->bits_per_coded_sample = h.bits;
+  p->color_range = AVColorRange(h.color_range), p->color_space = AVColorSpace(h.color_space);
+  p->field_order = AVFieldOrder(h.field_order), p->video_delay = h.delay;
+  p->width = h.width, p->height = h.height;
+  if (h.extradata_bytes) {
+    p->extradata = static_cast<uint8_t*>(av_mallocz(size_t(h.extradata_bytes) + AV_INPUT_BUFFER_PADDING_SIZE));
+    if (!p->extradata) fail(ErrorKind::memory, "FFmpeg got no memory");
+    std::memcpy(p->extradata, index.extradata(), size_t(h.extradata_bytes));
+    p->extradata_size = int(h.extradata_bytes);
+  }
+  if (const int e = avcodec_parameters_to_context(codec_.get(), p.get()); e < 0) fail_av("its header is broken", e);
+  codec_->thread_count = 1;                 // several clips are decoded at once, each by a thread
+  codec_->flags |= AV_CODEC_FLAG_UNALIGNED;
+  codec_->max_pixels = most_pixels;
+  codec_->pkt_timebase = {1, 25};
+  // Its decoder tells of broken pictures only so. Others conceal errors, and say that they did.
+  if (h.codec == AV_CODEC_ID_MJPEG) codec_->err_recognition |= AV_EF_EXPLODE;
+  if (const int e = avcodec_open2(codec_.get(), codec, nullptr); e < 0) fail_av("its decoder does not start", e);
+}
+
+bool Decoder::decode(const int64_t* frames, int64_t count, psv_take take, void* user) {
+  wanted_ = frames, wanted_end_ = frames + count;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t f = frames[i], own = index_.order()[f];
+    const size_t key = key_of(f, own);
+    const bool goes_on = running_ && f > shown_ && started_ <= key && !skipped_.count(own);
+    if (!goes_on || keys_[key] > next_) start(key);
+    // Not every key frame is one that decoding can begin with, whatever the container says.
+    for (size_t back : {size_t(1), size_t(4), size_t(0)}) {
+      const bool came = go_on_to(f);
+      const std::string problem = came ? what_is_broken(f) : "its packet gives no picture";
+      if (problem.empty()) break;
+      if (back == 0 || started_ == 0)
+        fail(ErrorKind::decode, "frame " + std::to_string(f) + " cannot be decoded: " + problem);
+      start(key_of(f, keys_[started_ > back ? started_ - back : 0]));
+    }
+    const psv_picture shown = picture(f);
+    if (take(user, f, &shown)) return false;
+  }
+  return true;
+}
+
+// Decodes on to this frame, which is in frame_ then. False: it did not come.
+bool Decoder::go_on_to(int64_t frame) {
+  while (true) {
+    while (receive()) {
+      const int64_t p = frame_->pts;
+      const int64_t number = p >= 0 && p < index_.head().packets ? packet(p).frame : -1;
+      if (number < 0) continue;
+      shown_ = std::max(shown_, number);
+      if (number == frame) return true;
+      if (number > frame) return false;
+    }
+    if (draining_) return false;
+    send();
+  }
+}
+
+// Of key frames, the last one in the order of decoding, at this packet or before it, from which the frame can be
+// reached: one that is shown no later. What comes behind a key frame and is shown before it may need what is before.
+size_t Decoder::key_of(int64_t frame, int64_t from) const {
+  auto at = std::upper_bound(keys_.begin(), keys_.end(), from);
+  while (--at != keys_.begin())
+    if (packet(*at).frame >= 0 && packet(*at).frame <= frame) break;
+  return size_t(at - keys_.begin());
+}
+
+void Decoder::start(size_t key) {
+  avcodec_flush_buffers(codec_.get());
+  running_ = true, draining_ = false;
+  started_ = key;
+  next_ = keys_[key];
+  shown_ = -1;
+  skipped_.clear();
+  broken_.clear();
+  if (!index_.head().is_direct) seek(next_);
+}
+
+bool Decoder::matches(const AVPacket& p, int64_t number) const {
+  return p.dts == packet(number).dts && p.size == int(packet(number).bytes);
+}
+
+// Brings the demuxer to this packet: by its own way of seeking, if that leads before the packet, else from the start.
+void Decoder::seek(int64_t wanted) {
+  if (demuxer_ && demuxed_ >= 0 && demuxed_ <= wanted && wanted - demuxed_ < 64) {
+    while (demuxed_ < wanted && read(demuxed_)) av_packet_unref(packet_.get());
+    if (demuxed_ == wanted) return;
+  }
+  demuxed_ = -1;
+  const int64_t time = packet(wanted).dts;
+  if (wanted > 0 && time != AV_NOPTS_VALUE) {
+    if (!demuxer_) demuxer_.emplace(input_, true);
+    const int64_t back = av_rescale_q(1, {1, 1}, {index_.head().time_num, index_.head().time_den});
+    for (const int64_t to : {time, time - back, time - 4 * back}) {
+      if (!demuxer_->seek(to)) break;
+      // Which packet this is, its size and time tell; where several are alike, the file is read from its beginning.
+      if (!demuxer_->next(*packet_)) continue;
+      int64_t found = -1;
+      for (int64_t p = wanted; p >= 0 && found < 0; p--)
+        if (matches(*packet_, p)) found = p;
+      if (found < 0) continue;
+      demuxed_ = found + 1;
+      if (found == wanted) return;          // it waits in packet_
+      while (demuxed_ <= wanted && read(demuxed_)) {}
+      if (demuxed_ == wanted + 1) return;
+      demuxed_ = -1;
+    }
+  }
+  demuxer_.reset();
+  demuxer_.emplace(input_, true);
+  for (demuxed_ = 0; demuxed_ < wanted;)
+    if (!read(demuxed_)) fail(ErrorKind::decode, "the file is another than when its index was made");
+  av_packet_unref(packet_.get());
+}
+
+// Has the packet in packet_; false: it is not there.
+bool Decoder::read(int64_t number) {
+  const VideoPacket& wanted = packet(number);
+  if (index_.head().is_direct) {
+    if (const int e = av_new_packet(packet_.get(), int(wanted.bytes)); e < 0) fail_av("a packet", e);
+    input_.read_all(wanted.offset, packet_->data, wanted.bytes);
+    return true;
+  }
+  if (packet_->size && demuxed_ == number + 1) return true;    // seeking has read it
+  do
+    if (!demuxer_->next(*packet_)) return false;
+  while (packet_->flags & AV_PKT_FLAG_CORRUPT);
+  if (!matches(*packet_, number)) return false;
+  demuxed_ = number + 1;
+  return true;
+}
+
+bool Decoder::is_skipped(int64_t number) const {
+  const int64_t frame = packet(number).frame;
+  return frame < 0 || (frame < wanted_end_[-1] && !std::binary_search(wanted_, wanted_end_, frame));
+}
+
+void Decoder::send() {
+  if (next_ >= index_.head().packets) {
+    draining_ = true;
+    avcodec_send_packet(codec_.get(), nullptr);
+    return;
+  }
+  input_.allow_more();
+  if (!read(next_))
+    fail(ErrorKind::decode, "packet " + std::to_string(next_) + " is another than when the index was made");
+  packet_->pts = packet_->dts = next_;
+  packet_->flags = packet(next_).is_key ? AV_PKT_FLAG_KEY : 0;
+  codec_->skip_frame = AVDISCARD_DEFAULT;
+  if (wanted_ && knows_disposable(index_.head().codec) && is_skipped(next_)) {
+    codec_->skip_frame = AVDISCARD_NONREF;
+    skipped_.insert(next_);
+  }
+  const int error = avcodec_send_packet(codec_.get(), packet_.get());
+  av_packet_unref(packet_.get());
+  if (error == AVERROR(ENOMEM)) fail(ErrorKind::memory, "FFmpeg got no memory");
+  if (error < 0) broken_.push_back(next_);
+  next_++;
+}
+
+// Whether there is one more frame.
+bool Decoder::receive() {
+  // As many errors as packets that may wait in the decoder: what gives errors for ever is given up.
+  for (int errors = 0; errors < 64; errors++) {
+    const int error = avcodec_receive_frame(codec_.get(), frame_.get());
+    if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return false;
+    if (error == AVERROR(ENOMEM)) fail(ErrorKind::memory, "FFmpeg got no memory");
+    if (error >= 0) {
+      if (frame_->decode_error_flags || frame_->flags & AV_FRAME_FLAG_CORRUPT)
+        if (frame_->pts >= 0) broken_.push_back(frame_->pts);
+      return true;
+    }
+    broken_.push_back(std::max<int64_t>(next_ - 1, 0));
+  }
+  return false;
+}
+
+// Why the frame is not to be trusted: it is broken, or follows one that is, and may refer to it; else empty.
+std::string Decoder::what_is_broken(int64_t frame) const {
+  const int64_t own = index_.order()[frame], key = keys_[key_of(frame, own)];
+  for (const int64_t p : broken_) {
+    if (p == own) return "it is broken";
+    if (p < key || p > own) continue;
+    const int64_t other = packet(p).frame;
+    if (p != key && other >= 0 && other < packet(key).frame) continue;      // nothing behind the key frame refers to it
+    return (other < 0 ? "a frame that is not shown" : "frame " + std::to_string(other)) +
+           ", which it may be made of, is broken";
+  }
+  return {};
+}
+
+psv_picture Decoder::picture(int64_t frame) const {
+  const VideoHead& h = index_.head();
+  const auto format = AVPixelFormat(frame_->format);
+  const AVPixFmtDescriptor* d = av_pix_fmt_desc_get(format);
+  const std::string which = "frame " + std::to_string(frame);
+  if (frame_->width != h.width || frame_->height != h.height)
+    fail(ErrorKind::decode, which + " has " + std::to_string(frame_->width) + " x " + std::to_string(frame_->height) +
+         " pixels, and the video " + std::to_string(h.width) + " x " + std::to_string(h.height));
+  const bool planar = d && (d->flags & AV_PIX_FMT_FLAG_PLANAR || d->nb_components == 1) && d->nb_components <= 4 &&
+      !(d->flags & (AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_FLOAT |
+                    AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_HWACCEL));
+  bool plain = planar && d->comp[0].depth >= 8 && d->nb_components != 2;
+  psv_picture p{};
+  p.components = plain && d->nb_components >= 3 ? 3 : 1;
+  for (int c = 0; plain && c < p.components; c++) {
+    const AVComponentDescriptor& one = d->comp[c];
+    plain = one.offset == 0 && one.shift == 0 && one.depth == d->comp[0].depth && one.step == (one.depth > 8 ? 2 : 1);
+    p.planes[c] = frame_->data[one.plane];
+    p.strides[c] = frame_->linesize[one.plane];
+  }
+  if (!plain)
+    fail(ErrorKind::unsupported, which + " is of the pixel format " + (d ? d->name : "none") +
+         ", and planes of Y, U and V, of R, G and B, or of gray are decoded");
+  p.width = frame_->width, p.height = frame_->height;
+  p.depth = d->comp[0].depth;
+  p.shift_x = d->log2_chroma_w, p.shift_y = d->log2_chroma_h;
+  p.is_rgb = (d->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+  p.full_range = frame_->color_range == AVCOL_RANGE_JPEG || is_full_range(format);
+  p.matrix = matrix_of(frame_->colorspace);
+  return p;
+}
+
+std::vector<int32_t> Decoder::order() {
+  std::vector<int32_t> found;
+  start(0);
+  while (true) {
+    while (receive())
+      if (frame_->pts >= 0 && frame_->pts < index_.head().packets) found.push_back(int32_t(frame_->pts));
+    if (draining_) return found;
+    send();
+  }
+}
+
+}  // namespace ps

@@ -1,0 +1,61 @@
+// Frames of a video, wherever they are: what to read and decode for a frame, its index says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "video/demuxer.h"
+#include "video/index.h"
+
+namespace ps {
+
+class Decoder {
+ public:
+  // The input and the index must live as long.
+  Decoder(Input& input, const VideoIndex& index, int64_t most_pixels);
+
+  // Shows these frames, which rise, in their order. False: `take` has stopped it. Throws Error; the decoder is of no
+  // use then.
+  bool decode(const int64_t* frames, int64_t count, psv_take take, void* user);
+
+  // Decodes everything, and tells the packets of the frames in the order in which they come.
+  std::vector<int32_t> order();
+
+ private:
+  bool go_on_to(int64_t frame);
+  size_t key_of(int64_t frame, int64_t from) const;
+  void start(size_t key);
+  void seek(int64_t packet);
+  bool matches(const AVPacket& packet, int64_t number) const;
+  bool read(int64_t packet);
+  void send();
+  bool receive();
+  bool is_skipped(int64_t packet) const;
+  std::string what_is_broken(int64_t frame) const;
+  psv_picture picture(int64_t frame) const;
+
+  const VideoPacket& packet(int64_t i) const { return index_.packets()[i]; }
+
+  Input& input_;
+  VideoIndex index_;
+  CodecContext codec_;
+  std::optional<Demuxer> demuxer_;          // where packets do not lie in the file as they are
+  int64_t demuxed_ = -1;                    // the packet that it gives next; -1: not known
+  Packet packet_;
+  Frame frame_;
+
+  bool running_ = false, draining_ = false;
+  std::vector<int64_t> keys_;               // packets that decoding may begin with: the first, and key frames
+  size_t started_ = 0;                      // with which of these this run began
+  int64_t next_ = 0;                        // the packet to be sent
+  int64_t shown_ = -1;                      // the last frame that came out
+  std::unordered_set<int64_t> skipped_;     // packets that were sent though none of their frames was wanted
+  std::vector<int64_t> broken_;             // packets of this run that could not be decoded
+  const int64_t* wanted_ = nullptr;
+  const int64_t* wanted_end_ = nullptr;
+};
+
+}  // namespace ps
