@@ -17,6 +17,7 @@ from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipel
 
 if TYPE_CHECKING:
     from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors, tfrecord
+    from penstock.define import operator
     from penstock.insight.profile import profile
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "get_include",
     "math",
     "newaxis",
+    "operator",
     "ops",
     "pipeline_def",
     "plugin",
@@ -54,6 +56,8 @@ def get_include() -> str:
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "operator":
+        return importlib.import_module(f"{__name__}.define").operator
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,6 +50,8 @@ backend_impl
 data_node
 plugin
 plugin_manager
+define
+python_function_plugin
 tfrecord
 insight
 __init__

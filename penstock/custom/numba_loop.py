@@ -36,7 +36,7 @@ class Loop:
         self._pool: ThreadPoolExecutor | None = None
         tensors = [*outs, *ins]
         namespace = {
-            "run": numba.njit(plain_function(function)), "carray": numba.carray, "at": _address_as_pointer(numba),
+            "run": numba.njit(plain_function(function)), "carray": numba.carray, "at": address_as_pointer(numba),
             **{f"type{k}": dtype.type for k, (dtype, _) in enumerate(tensors)},
         }  # fmt: skip
         # A parameter for each: Numba has no loops over values of several types.
@@ -111,7 +111,7 @@ class Kernel:
         return outputs
 
 
-def _address_as_pointer(numba: Any) -> Any:
+def address_as_pointer(numba: Any) -> Any:
     """A function of Numba's that makes a pointer of an address."""
 
     @numba.extending.intrinsic
