@@ -10,6 +10,7 @@ one process; what is told is the median of the rounds.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import statistics
 import time
@@ -100,7 +101,7 @@ def _functions(rounds: int, seconds: float) -> Iterator[str]:
     rows = []
     for title, size in SIZES.items():
         for name, define in FUNCTIONS.items():
-            pipes = [_pipeline(one, size, lambda x, one=one, define=define: define(one, x)) for one in libraries]
+            pipes = [_pipeline(one, size, functools.partial(define, one)) for one in libraries]
             found = _turns(pipes, rounds, seconds)
             times = [f"{statistics.median(column):.2f}" for column in zip(*found, strict=True)]
             ratio = f"{statistics.median(its / mine for mine, its in found):.2f}" if len(libraries) > 1 else ""
@@ -115,14 +116,14 @@ def _operators(rounds: int, seconds: float) -> Iterator[str]:
     import penstock
     from penstock import fn, types
 
-    @penstock.operator
-    class bench_affine:
+    operator: Any = penstock.operator  # a class that it decorates becomes a function, which type checkers overlook
+
+    class Affine:
         multiplier: float = 1.0
         addend: float = 0.0
         element = "v * multiplier + addend"
 
-    @penstock.operator
-    class bench_sphere:
+    class Sphere:
         where = """
             const float dx = x - width / 2, dy = y - height / 2;
             const float times = sqrtf(dx * dx + dy * dy) / fmaxf(floorf(width / 2), floorf(height / 2));
@@ -130,17 +131,22 @@ def _operators(rounds: int, seconds: float) -> Iterator[str]:
             sy = height / 2 + times * dy;
         """
 
+    bench_affine, bench_sphere = operator(name="bench.affine")(Affine), operator(name="bench.sphere")(Sphere)
+
+    def contrasted(x: Any) -> Any:
+        return fn.brightness_contrast(x, contrast=1.3, contrast_center=0.0, brightness_shift=-20.0 / 255)
+
     def normalized(x: Any) -> Any:
         return fn.crop_mirror_normalize(x, dtype=types.FLOAT, mean=[120.0] * 3, std=[60.0] * 3)
 
     pairs: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "element: brightness_contrast": (
             lambda x: bench_affine(x, multiplier=1.3, addend=-20.0),
-            lambda x: fn.brightness_contrast(x, contrast=1.3, contrast_center=0.0, brightness_shift=-20.0 / 255),
+            contrasted,
         ),
         "the same, before crop_mirror_normalize": (
             lambda x: normalized(bench_affine(x, multiplier=1.3, addend=-20.0)),
-            lambda x: normalized(fn.brightness_contrast(x, contrast=1.3, contrast_center=0.0, brightness_shift=-20.0 / 255)),
+            lambda x: normalized(contrasted(x)),
         ),
         "where: sphere": (lambda x: bench_sphere(x), lambda x: fn.sphere(x)),
         "where: sphere, INTERP_LINEAR": (

@@ -23,7 +23,7 @@ _lock = threading.Lock()
 
 
 @overload
-def operator(definition: type | Callable[..., str], /) -> Callable[..., Any]: ...
+def operator(definition: Callable[..., Any], /) -> Callable[..., Any]: ...
 @overload
 def operator(*, name: str = "", channels: int = 0, **words: Any) -> Callable[[Any], Callable[..., Any]]: ...
 def operator(definition: Any = None, /, *, name: str = "", channels: int = 0, **words: Any) -> Any:
@@ -52,9 +52,9 @@ def operator(definition: Any = None, /, *, name: str = "", channels: int = 0, **
     - ``header``: C++ before all that, such as functions and tables; ``PENSTOCK_FN`` stands before functions. With
       ``#include`` in it, an operator is for CPUs alone.
     - ``setup``: statements for each sample, on the CPU, before: checks that throw ``std::invalid_argument``, changes of
-      the arguments that a functor sees, and of ``run`` the shapes and types of outputs (``out.set_shape({3, 4}, "HW")``,
-      ``out.set_dtype(penstock::DType::float32)``), which are those of the first input unless it says so. ``s`` is the
-      `penstock::Sample`.
+      the arguments that a functor sees, and of ``run`` the shapes and types of outputs, as ``out.set_shape({3, 4},
+      "HW")`` and ``out.set_dtype(penstock::DType::float32)``, which are those of the first input unless it says so.
+      ``s`` is the `penstock::Sample`.
     - ``python``: a function with which Numba takes the compiler's place where there is none: of an element
       ``python(v, strength)``, which returns it; of a pixel ``python(out, in_, strength)``; of a position
       ``python(x, y, width, height, strength)``, which returns two.
@@ -71,8 +71,8 @@ def operator(definition: Any = None, /, *, name: str = "", channels: int = 0, **
         channels, words: of a function: ``header`` and others as a class has them.
 
     Raises ArgumentError for a definition that makes no operator, CompilerError (a PluginError) with the compiler's
-    words, which name the line of the script, and PluginError where there is no compiler, and no ``python`` for Numba, or the name is taken. An
-    operator that was made so before is replaced.
+    words, which name the line of the script, and PluginError where there is no compiler, and no ``python`` for
+    Numba, or the name is taken. An operator that was made so before, in the same file, is replaced.
 
     Example:
         >>> import penstock
@@ -88,7 +88,11 @@ def operator(definition: Any = None, /, *, name: str = "", channels: int = 0, **
         [32, 107, 223]
     """
     if definition is None:
-        return lambda one: operator(one, name=name, channels=channels, **words)
+        return lambda one: _operator(one, name, channels, words)
+    return _operator(definition, name, channels, words)
+
+
+def _operator(definition: Any, name: str, channels: int, words: dict[str, Any]) -> Callable[..., Any]:
     shown = name or snake_case(getattr(definition, "__name__", "operator"))
     with Blame(shown, what="defined"):
         if isinstance(definition, type):

@@ -6,10 +6,10 @@ import keyword
 from typing import Any
 
 from penstock import _values
+from penstock.arguments.displace import DisplaceArgs
 from penstock.errors import PluginError
 from penstock.machine.operator_library import ArgumentOfLibrary, OperatorOfLibrary
 from penstock.op import COMMON, REQUIRED, Argument, Op, arg, op
-from penstock.arguments.displace import DisplaceArgs
 
 
 def check(found: OperatorOfLibrary) -> None:

@@ -50,12 +50,11 @@ def source(definition: Definition, table_name: str) -> str:
     parts = [_HEAD]
     if functor:
         text = _functor(definition)
-        parts += [
-            text, _back(),
-            "inline const char* penstock_name_of(const Functor*) { return \"Functor\"; }\n" if _shared(definition) else "",
-            f"inline const char* penstock_source_of(const Functor*) {{ return {_literal(text)}; }}\n"
-            if _shared(definition) else "",
-        ]  # fmt: skip
+        parts += [text, _back()]
+        if _shared(definition):
+            of = "(const Functor*) { return"
+            parts += [f'inline const char* penstock_name_of{of} "Functor"; }}\n']
+            parts += [f"inline const char* penstock_source_of{of} {_literal(text)}; }}\n"]
     elif "header" in definition.texts:
         parts += [definition.texts["header"].marked(), _back()]
     parts += ["struct Operator {\n", _declare(definition, table_name)]
@@ -106,7 +105,8 @@ def _declare(definition: Definition, table_name: str) -> str:
         else:
             lines.append(f".argument<{p.kind.value}>({name}, {doc}, {_value(p)}, {flags})")
     lines += [f".inputs({definition.inputs})", f".outputs({definition.outputs})", ".random()" * definition.random]
-    return f"  static penstock::Declaration declare() {{\n    {'        '.join(x + chr(10) for x in lines if x)}    ;\n  }}\n"
+    chained = "\n        ".join(line for line in lines if line)
+    return f"  static penstock::Declaration declare() {{\n    {chained};\n  }}\n"
 
 
 def _value(p: Parameter) -> str:

@@ -114,7 +114,9 @@ def of_function(function: Callable[..., Any], name: str, words: dict[str, Any]) 
     empty = inspect.Parameter.empty
     for one in signature.parameters.values():
         if one.annotation is empty or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
-            raise ArgumentTypeError(f"{name}: {one}: each parameter needs an annotation, such as {one.name}: float = 1.0")
+            raise ArgumentTypeError(
+                f"{name}: {one}: each parameter needs an annotation, such as {one.name}: float = 1.0"
+            )
     parameters = tuple(_parameter(name, p.name, p.annotation, p.default) for p in signature.parameters.values())
     form = "pixel" if words.get("channels") else "element"
     returned = function(**{p.name: None for p in parameters})

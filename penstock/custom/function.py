@@ -79,7 +79,7 @@ class Callback(Calling):
     def output_layout(self, index: int) -> str | None:
         return self._layouts[index] if index < len(self._layouts) else None
 
-    def outputs_of(self, returned: Any, sequences: tuple[type, ...] = (tuple,)) -> Sequence[Any]:
+    def outputs_of(self, returned: Any, sequences: tuple[type[Any], ...] = (tuple,)) -> Sequence[Any]:
         """One for each output, of what the function returned. ``sequences``: what several outputs may come as."""
         if self.count == 0:
             return ()
@@ -92,9 +92,10 @@ class Callback(Calling):
             raise FunctionError(
                 f"num_outputs={self.count}, but the function returned no {wanted}: {type(returned).__name__}"
             )
-        if len(returned) != self.count:
-            raise FunctionError(f"num_outputs={self.count}, but the function returned {len(returned)}")
-        return returned  # type: ignore[no-any-return]
+        outputs: Sequence[Any] = tuple(returned)
+        if len(outputs) != self.count:
+            raise FunctionError(f"num_outputs={self.count}, but the function returned {len(outputs)}")
+        return outputs
 
 
 class SampleCallback(Callback):

@@ -1,7 +1,7 @@
 """Operators of the user's where there is no C++ compiler: Numba compiles what the class has in Python.
 
-The table is that of penstock/include/penstock/operator.h, and the parameters are the fields of the functor in C++, which
-the GPU's compiler gets as ever.
+The table is that of penstock/include/penstock/operator.h, and the parameters are the fields of the functor in C++,
+which the GPU's compiler gets as ever.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from penstock.machine.operator_library import Argument, Library, Operator, Value
 
 _KINDS = {Kind.BOOL: 0, Kind.INT: 1, Kind.FLOAT: 2, Kind.INTS: 5, Kind.FLOATS: 6}  # PENSTOCK_BOOLEAN ...
 _FIELDS = {Kind.BOOL: c.c_bool, Kind.INT: c.c_int, Kind.FLOAT: c.c_float, Kind.INTS: c.c_int, Kind.FLOATS: c.c_float}
-_TYPES = {Kind.BOOL: "np.bool_", Kind.INT: "np.int32", Kind.FLOAT: "np.float32", Kind.INTS: "np.int32", Kind.FLOATS: "np.float32"}  # fmt: skip
+_TYPES = {
+    Kind.BOOL: "np.bool_", Kind.INT: "np.int32", Kind.FLOAT: "np.float32", Kind.INTS: "np.int32",
+    Kind.FLOATS: "np.float32",
+}  # fmt: skip
 _PIXEL, _SAMPLER = 1, 2
 _REQUIRED, _PER_SAMPLE, _RANDOM = 1, 2, 1
 _WRONG_INPUT = 2
@@ -38,13 +41,16 @@ def library(definition: Definition, table_name: str) -> Library:
         )
     for p in definition.parameters:
         if p.kind not in _KINDS or (p.default is None and not p.required):
-            raise PluginError(f"{definition.name}: {p.name}: without a C++ compiler an argument is a number with a default")
+            raise PluginError(
+                f"{definition.name}: {p.name}: without a C++ compiler an argument is a number with a default"
+            )
     return _table(definition, table_name, _compiled(definition))
 
 
 def _fields(definition: Definition) -> type[c.Structure]:
     """The functor as C++ lays it out."""
-    fields = [(p.name, _FIELDS[p.kind] * p.count if p.count else _FIELDS[p.kind]) for p in definition.parameters]
+    kinds: dict[Kind, Any] = _FIELDS
+    fields = [(p.name, kinds[p.kind] * p.count if p.count else kinds[p.kind]) for p in definition.parameters]
     fields += [("width", c.c_float), ("height", c.c_float)] if definition.form == "where" else []
     return type("Fields", (c.Structure,), {"_fields_": fields or [("unused", c.c_int)]})
 
@@ -85,7 +91,10 @@ def _setup(definition: Definition, fields: type[c.Structure]) -> str:
         "    dtype = carray(at(inputs[0] + 4), 1, np.int32)[0]",
     ]
     if definition.takes:
-        lines += [f"    if dtype not in ({', '.join(str(int(t)) for t in definition.takes)},):", f"        return {_WRONG_INPUT}"]
+        lines += [
+            f"    if dtype not in ({', '.join(str(int(t)) for t in definition.takes)},):",
+            f"        return {_WRONG_INPUT}",
+        ]
     for i, p in enumerate(definition.parameters):
         real = p.kind in (Kind.FLOAT, Kind.FLOATS)
         lines += [f"    value = carray(at(values[{i}]), 6, np.int64)"]
@@ -124,7 +133,11 @@ def _row(definition: Definition, fields: type[c.Structure]) -> str:
         ]  # fmt: skip
     else:
         width = definition.channels or 1
-        given = "in_[i]" if width == 1 else f"out[{width} * i:{width} * i + {width}], in_[{width} * i:{width} * i + {width}]"
+        given = (
+            "in_[i]"
+            if width == 1
+            else f"out[{width} * i:{width} * i + {width}], in_[{width} * i:{width} * i + {width}]"
+        )
         call = f"function({given}{more})"
         body = [
             "def row(params, source, target, n):", *known,

@@ -52,7 +52,9 @@ class Loop:
             source = f"def loop(addresses, {shapes}, first, last):\n    run({body})\n"
         else:
             body = ", ".join(views)
-            source = f"def loop(addresses, {shapes}, first, last):\n    for i in range(first, last):\n        run({body})\n"
+            source = (
+                f"def loop(addresses, {shapes}, first, last):\n    for i in range(first, last):\n        run({body})\n"
+            )
         exec(source, namespace)
         array = numba.types.Array
         signature = (
@@ -78,10 +80,8 @@ class Loop:
             self._loop(addresses, *extents, 0, size)
             return outputs
         self._pool = self._pool or ThreadPoolExecutor(threads, "penstock-numba")
-        ends = [size * k // threads for k in range(threads + 1)]
-        parts = [
-            self._pool.submit(self._loop, addresses, *extents, *ends[k : k + 2]) for k in range(threads)
-        ]
+        ends: list[Any] = [size * k // threads for k in range(threads + 1)]
+        parts = [self._pool.submit(self._loop, addresses, *extents, *ends[k : k + 2]) for k in range(threads)]
         wrong = [error for part in parts if (error := part.exception())]  # waits for all of them
         if wrong:
             raise wrong[0]
@@ -105,16 +105,18 @@ class Kernel:
                 [cuda.device_array(shape, dtype, stream=stream) for shape in one]
                 for one, (dtype, _) in zip(shapes, outs, strict=True)
             ]
+            grid = (*self._grid, stream)
             for i in range(batch.size):
                 given = [cuda.as_cuda_array(tensors[i], sync=False) for tensors in inputs]
-                self._kernel[(*self._grid, stream)](*[one[i] for one in outputs], *given)
+                launch = self._kernel[grid]
+                launch(*[one[i] for one in outputs], *given)
         return outputs
 
 
 def address_as_pointer(numba: Any) -> Any:
     """A function of Numba's that makes a pointer of an address."""
 
-    @numba.extending.intrinsic
+    @numba.extending.intrinsic  # type: ignore[untyped-decorator]
     def pointer(typing: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             return builder.inttoptr(values[0], numba.core.cgutils.voidptr_t)

@@ -88,11 +88,8 @@ def library(source: str, key: str, name: str) -> Path:
     found = compiler()
     if found is None:
         asked = os.environ.get("CXX")
-        raise PluginError(
-            f"{name}: the compiler CXX={asked!r} does not run"
-            if asked
-            else f"{name}: there is no C++ compiler: install one (on Debian: apt install g++), or set CXX to its command"
-        )
+        missing = "there is no C++ compiler: install one (on Debian: apt install g++), or set CXX to its command"
+        raise PluginError(f"{name}: {f'the compiler CXX={asked!r} does not run' if asked else missing}")
     chosen = options()
     parts = [key, shlex.join(found.words), found.version, shlex.join(chosen), _headers()]
     digest = hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:32]

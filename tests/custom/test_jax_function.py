@@ -99,7 +99,9 @@ def test_it_is_not_called_where_nobody_needs_it() -> None:
 
 def test_one_global_array() -> None:
     device = jax.devices("cpu")[0]
-    sharding = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array([device]), ("x",)), jax.sharding.PartitionSpec("x"))
+    sharding = jax.sharding.NamedSharding(
+        jax.sharding.Mesh(np.array([device]), ("x",)), jax.sharding.PartitionSpec("x")
+    )
 
     def function(x: Any) -> Any:
         assert x.sharding == sharding
@@ -107,7 +109,7 @@ def test_one_global_array() -> None:
 
     pipe = made(lambda: function_of(False)(function, sharding=sharding)(fn.external_source(pictures)))
     np.testing.assert_array_equal(pipe.run()[0].as_array(), np.stack(pictures(0)) + 1)
-    with pytest.raises(errors.ArgumentTypeError, match="jax_function: sharding=7: expected a jax.sharding.Sharding"):
+    with pytest.raises(errors.ArgumentTypeError, match=r"jax_function: sharding=7: expected a jax\.sharding\.Sharding"):
         made(lambda: function_of(False)(lambda x: x, sharding=7)(fn.external_source(pictures)))
 
 

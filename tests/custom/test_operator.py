@@ -13,7 +13,18 @@ import pytest
 
 import penstock
 from penstock import Pipeline, errors, fn, ops, pipeline_def, types
-from tests.custom.test_example import SIZES, any_fn, any_ops, normalized, pictures, resized, run, source, strengths, toned
+from tests.custom.test_example import (
+    SIZES,
+    any_fn,
+    any_ops,
+    normalized,
+    pictures,
+    resized,
+    run,
+    source,
+    strengths,
+    toned,
+)
 from tests.small import made
 
 pytestmark = pytest.mark.usefixtures("operators")
@@ -54,7 +65,7 @@ def define() -> None:
 
     @penstock.operator
     class Halves:
-        takes = [types.UINT8, types.INT16]
+        takes = (types.UINT8, types.INT16)
         gives = types.FLOAT
         header = "PENSTOCK_FN float half_of(float v) { return 0.5f * v; }"
         element = "return half_of(v);"
@@ -110,7 +121,9 @@ def test_pixels_join_their_neighbours() -> None:
 
 
 def test_arguments() -> None:
-    assert "strength (number, or a node, default 1.0): From 0, which changes nothing, to 1." in any_fn.sepia_tone.__doc__
+    assert (
+        "strength (number, or a node, default 1.0): From 0, which changes nothing, to 1." in any_fn.sepia_tone.__doc__
+    )
     x = np.arange(4, dtype=np.int16)
     per_sample = lambda: fn.external_source(lambda i: np.arange(4, dtype=np.int32))  # noqa: E731
     (output,) = made(lambda: any_fn.scaled(x, factor=3, shift=per_sample())).run()
@@ -130,7 +143,11 @@ def test_wrong_calls() -> None:
         (lambda: any_fn.scaled(x, factor=1, shift=2**40), errors.InputError, "shift: 1099511627776 is too large"),
         (lambda: any_fn.halves(np.float32(x)), errors.InputError, "halves: input 0 is FLOAT, expected UINT8 or INT16"),
         (lambda: any_fn.sepia_tone(source(pictures()), strength=2), errors.InputError, "strength: expected 0 to 1"),
-        (lambda: any_fn.sepia_tone(source(pictures()), tint=[1, 2]), errors.InputError, "tint: expected 3 numbers, got 2"),
+        (
+            lambda: any_fn.sepia_tone(source(pictures()), tint=[1, 2]),
+            errors.InputError,
+            "tint: expected 3 numbers, got 2",
+        ),
         (lambda: any_fn.weighed(np.uint8([1]), np.uint8([1, 2])), errors.InputError, "weighed: .*other sizes"),
     ]:
         with pytest.raises(error, match=text):
@@ -163,7 +180,9 @@ def test_positions(dtype: Any) -> None:
         wanted[:, 2:] = given[::-1, :-2]
         np.testing.assert_array_equal(found, wanted)
     # Half-way between two pixels, in floats.
-    (half,) = run(lambda: any_fn.mine.shifted(source([arrays[0]]), dx=0.5, interp_type=types.INTERP_LINEAR), batch_size=1)
+    (half,) = run(
+        lambda: any_fn.mine.shifted(source([arrays[0]]), dx=0.5, interp_type=types.INTERP_LINEAR), batch_size=1
+    )
     given = arrays[0][::-1].astype(np.float64)
     mean = (given[:, 1:] + given[:, :-1]) / 2
     np.testing.assert_allclose(half[:, 1:], mean if dtype is np.float32 else np.trunc(mean + 0.5), rtol=1e-6)
@@ -210,7 +229,7 @@ def test_serialized_by_name() -> None:
     text = made(lambda: any_fn.scaled(np.int32([1, 2]), factor=5)).serialize()
     assert Pipeline.deserialize(text).run()[0].at(0).tolist() == [5, 10]
     unknown = text.replace(b"scaled", b"scaler") if isinstance(text, bytes) else text.replace("scaled", "scaler")
-    with pytest.raises(errors.PenstockError, match="scaler.*of the library '@penstock.operator of test_operator.py'"):
+    with pytest.raises(errors.PenstockError, match=r"scaler.*of the library '@penstock.operator of test_operator.py'"):
         Pipeline.deserialize(unknown)
 
 
@@ -243,7 +262,9 @@ def test_the_compilers_errors_name_the_line(tmp_path: Path) -> None:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules["script"] = module
-    with pytest.raises(errors.PluginError, match=rf"wrong: .* refuses it:\n(?s:.*){script}:8:\d+: error: .*amout") as caught:
+    with pytest.raises(
+        errors.PluginError, match=rf"wrong: .* refuses it:\n(?s:.*){script}:8:\d+: error: .*amout"
+    ) as caught:
         spec.loader.exec_module(module)
     assert f"defined at {script}:3" in str(caught.value)
     del sys.modules["script"]
@@ -289,7 +310,9 @@ def test_definitions_that_are_wrong() -> None:
         (lambda a: "v", errors.ArgumentTypeError, "each parameter needs an annotation"),
     ]:
         with pytest.raises(error, match=text):
-            penstock.operator(definition, )
+            penstock.operator(
+                definition,
+            )
     with pytest.raises(errors.PluginError, match="there cannot be an operator 'flip'"):
         penstock.operator(name="flip")(of(element="v"))
     assert any_fn.flip is fn.flip

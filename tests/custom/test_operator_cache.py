@@ -153,7 +153,9 @@ def test_without_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class nowhere:
         element = "v"
 
-    with pytest.raises(errors.PluginError, match=r"there is no C\+\+ compiler, .*no member `python`.*apt install g\+\+"):
+    with pytest.raises(
+        errors.PluginError, match=r"there is no C\+\+ compiler, .*no member `python`.*apt install g\+\+"
+    ):
         penstock.operator(nowhere)
     monkeypatch.setenv("CXX", "no-such-compiler -m64")
     with pytest.raises(errors.PluginError, match="the compiler CXX='no-such-compiler -m64' does not run"):

@@ -1,4 +1,4 @@
-"""`plugin.pytorch.fn.torch_python_function`: what is computed with PyTorch equals what DALI's function of NumPy gives."""
+"""`plugin.pytorch.fn.torch_python_function`: results equal those of DALI's functions of NumPy."""
 
 from __future__ import annotations
 

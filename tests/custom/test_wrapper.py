@@ -362,8 +362,11 @@ def test_a_pipeline_may_outlive_what_made_it(tests: Any) -> None:
 
 
 def test_plugins_of_dali_are_refused(tmp_path: Path) -> None:
-    source = "namespace dali { void add_operator(); __attribute__((visibility(\"default\"))) void plugin() { add_operator(); } }"
+    shown = '__attribute__((visibility("default")))'
+    source = f"namespace dali {{ void add(); {shown} void plugin() {{ add(); }} }}"
     path = build.library(source, tmp_path / "libdali_mine.so")
     for load in (lambda: plugin_manager.load_library(path), lambda: plugin_manager.load_directory(tmp_path)):
-        with pytest.raises(errors.PluginError, match=r"libdali_mine.so: it is a plug-in of DALI, which DALI alone can load"):
+        with pytest.raises(
+            errors.PluginError, match=r"libdali_mine.so: it is a plug-in of DALI, which DALI alone can load"
+        ):
             load()

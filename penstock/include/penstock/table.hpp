@@ -110,7 +110,8 @@ template <class T> void row(const void* params, const float* __restrict from, fl
 }
 
 template <class T>
-void positions(const void* params, int64_t x, int64_t y, int64_t n, float* __restrict from_x, float* __restrict from_y) {
+void positions(const void* params, int64_t x, int64_t y, int64_t n, float* __restrict from_x,
+               float* __restrict from_y) {
   typename T::Functor functor;
   std::memcpy(static_cast<void*>(&functor), params, sizeof functor);
   const float row = float(y) + 0.5f;

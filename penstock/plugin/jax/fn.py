@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from penstock.ops import call
 from penstock.custom.jax_function import JaxFunction
+from penstock.ops import call
 
 __all__ = ["jax_function"]
 
