@@ -87,7 +87,10 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         )
     ],
     "debayer": [
-        ("photos", "bilinear", lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0))),
+        (
+            "photos", "bilinear",
+            lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0), algorithm="bilinear_ocv"),
+        ),
         (
             "photos", "gradients",
             lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0), algorithm="vng_ocv"),
@@ -329,6 +332,12 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
 
 # What DALI has on GPUs alone.
 ON_GPU: dict[str, list[tuple[str, str, Define]]] = {
+    "debayer": [
+        (
+            "photos", "along edges",
+            lambda fn, t, x: fn.debayer(x[:374, :500, 0:1], blue_position=(0, 0), algorithm="default_npp"),
+        )
+    ],
     "experimental.dilate": [("photos", "5x5", lambda fn, t, x: fn.experimental.dilate(x, mask_size=(5, 5)))],
     "experimental.erode": [("photos", "5x5", lambda fn, t, x: fn.experimental.erode(x, mask_size=(5, 5)))],
     "experimental.median_blur": [

@@ -22,7 +22,8 @@ from tests.runners import Nodes, Result, assert_apart, assert_equal, ours
 from tests.software_gpu import libraries
 
 ON_GPU = [case for case in CASES if "gpu" in registry.ops[case.op].devices]
-_MOST = 110  # cases without a GPU: each is a kernel or two, which take a second to compile
+# Cases without a GPU: each is a kernel or two, which take a second to compile. PENSTOCK_SWEEP_CASES=inf tries all.
+_MOST = float(os.environ.get("PENSTOCK_SWEEP_CASES", "110"))
 
 
 def some(cases: list[Case]) -> list[Case]:
@@ -32,7 +33,7 @@ def some(cases: list[Case]) -> list[Case]:
         of.setdefault(registry.ops[case.op], []).append(case)
     chosen: list[Case] = []
     for left, group in zip(range(len(of), 0, -1), sorted(of.values(), key=len), strict=True):
-        number = min(len(group), max((_MOST - len(chosen)) // left, 1))
+        number = int(min(len(group), max((_MOST - len(chosen)) // left, 1)))
         chosen += [group[i * len(group) // number] for i in range(number)]
     return chosen
 

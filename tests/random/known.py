@@ -9,6 +9,7 @@ from tests.random.case import Call, Case, Source
 from tests.random.compare import Difference
 from tests.random.matchers import (
     HUES,
+    REDUCTIONS,
     REFUSED,
     VALUES,
     Matches,
@@ -19,6 +20,7 @@ from tests.random.matchers import (
     few,
     first_column,
     mirrored,
+    nearest_beside_less_than_a_pixel,
     no_number_cast,
     node_of_axes,
     not_finite,
@@ -287,7 +289,60 @@ KNOWN = [
     Known(
         "an axis that is named twice is an error, DALI counts its elements twice",
         example("fn.normalize", "noise('uint32', (2, 7, 1), 179, 255)", axes="[1, 0, 0]"),
-        refused("normalize", "erase", text="is named twice"),
+        lambda case, found: (
+            refused("normalize", "erase", text="is named twice")(case, found)
+            or (refused(*REDUCTIONS, text="is named twice")(case, found) and "axis_names" in case.text())
+        ),
+    ),
+    Known(
+        "a window without pixels is an error, DALI has an empty picture if others of the batch have pixels",
+        Case(
+            (
+                Source("v0", ("file('tiff', 17, 31, 2)", "file('tiff', 64, 48, 1)")),
+                Call(
+                    "v1",
+                    "fn.decoders.image_slice",
+                    ("v0",),
+                    (("start", "np.array([15], np.int32)"), ("rel_end", "[0.894]")),
+                ),
+            ),
+            2,
+        ),
+        refused("decoders.image_slice", text="is empty in the picture"),
+    ),
+    Known(
+        "one number is no matrix, DALI takes it nine times",
+        example("fn.experimental.warp_perspective", SMALL, layout="HWC", matrix="[1.38]"),
+        refused("experimental.warp_perspective", text="matrix has 1 values"),
+    ),
+    Known(
+        "an infinite sample rate is an error, DALI's filters are all zeros",
+        example("fn.mel_filter_bank", "noise('float32', (56, 26), 964, 1)", sample_rate="float('inf')"),
+        refused("mel_filter_bank", text="sample_rate=inf"),
+    ),
+    Known(
+        "a background that is also a class is an error, DALI looks for it only where a box is drawn around an object",
+        example(
+            "fn.segmentation.random_object_bbox",
+            "noise('int32', (7, 9), 13, 3)",
+            background="3",
+            classes="[2, 3]",
+            foreground_prob="0.0",
+        ),
+        refused("segmentation.random_object_bbox", text="which is one of the classes"),
+    ),
+    Known(
+        "an axis that keeps its extent keeps its pixels, DALI's nearest neighbour moves them where another one becomes "
+        "less than a pixel",
+        example(
+            "fn.tensor_resize",
+            "noise('uint8', (7, 4, 3), 988, 255)",
+            layout="HWC",
+            mag_filter="types.INTERP_NN",
+            scales="[0.104]",
+            axis_names="'C'",
+        ),
+        nearest_beside_less_than_a_pixel,
     ),
     Known(
         "a part of a JPEG is a part of the whole picture, DALI's first column alone has other colours",

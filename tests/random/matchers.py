@@ -20,6 +20,9 @@ Matches = Callable[[Case, Difference], bool]
 
 COMPARISONS = ("operator.lt", "operator.le", "operator.gt", "operator.ge", "operator.eq", "operator.ne")
 SUMS = tuple(f"reductions.{name}" for name in ("sum", "mean", "mean_square", "rms"))
+REDUCTIONS = tuple(
+    f"reductions.{name}" for name in ("max", "min", "sum", "mean", "mean_square", "rms", "std_dev", "variance")
+)
 SQUARES = ("reductions.mean_square", "reductions.rms")
 HUES = ("hsv", "hue", "saturation", "color_twist")
 
@@ -164,7 +167,7 @@ def crop_beyond(case: Case) -> bool:
     """Whether a crop is larger than what a picture is resized to."""
     given = next((call.given() for call in case.calls if call.operator in RESIZES), {})
     size, crop = (evaluated(case, 0, (given.get(name, "[999, 999]"),))[0] for name in ("size", "crop"))
-    sizes, crops = (np.broadcast_to(np.asarray(n, np.float64), 2).copy() for n in (size, crop))
+    sizes, crops = (np.resize(np.ravel(n)[-2:].astype(np.float64), 2) for n in (size, crop))
     for axis, (resized, cropped) in enumerate((("resize_y", "crop_h"), ("resize_x", "crop_w"))):
         sizes[axis] = min(sizes[axis], *evaluated(case, 0, (given.get(resized, "999"),)), 999)
         crops[axis] = evaluated(case, 0, (given.get(cropped, "0" if "crop" not in given else f"{crops[axis]}"),))[0]
@@ -301,6 +304,12 @@ def resized_by(case: Case, found: Difference, filters: str, *arguments: str) -> 
     resized = [call for call in case.calls if call.operator in (*RESIZES, "random_resized_crop")]
     given = not arguments or any(name in call.given() for name in arguments for call in resized)
     return found.kind == VALUES and bool(resized) and given and filters in text
+
+
+def nearest_beside_less_than_a_pixel(case: Case, found: Difference) -> bool:
+    """Scales make one pixel of an axis, by the nearest filter among others."""
+    scaled = uses(case, "tensor_resize") and resized_by(case, found, "INTERP_NN", "scales")
+    return scaled and any(1 in array.shape for array in found.ours)
 
 
 def several_fills(case: Case, found: Difference) -> bool:

@@ -68,6 +68,7 @@ class PreemphasisFilter : public Operator, public GpuOperator {
       if (to == found) from_c(found, out.as<uint8_t>() + size_t(at) * size_of(out.dtype), size_t(count));
       numbers[0] = from[count - 1];
     }
+    if (before < 0 && n) converter(in.dtype, out.dtype)(in.data, out.data, 1);   // not by way of C
   }
 
   Arg<float> share_;

@@ -113,7 +113,7 @@ class MedianBlur : public Operator, public GpuOperator {
       sort(v[0][1], v[1][1]), sort(v[1][1], v[2][1]), sort(v[0][1], v[1][1]);
       T x = lowest, y = v[1][1], z = highest;
       sort(x, y), sort(y, z), sort(x, y);
-      to[i] = y;
+      to[i] = device::median_of(y);
     }
   }
   template <class T> static void of_nine(const Planes& p, const T* from, T* to) {
@@ -145,7 +145,7 @@ class MedianBlur : public Operator, public GpuOperator {
               window[n++] = row[std::clamp<int64_t>(u, 0, p.width - 1) * p.channels];
           }
           std::nth_element(window.begin(), window.begin() + std::ptrdiff_t(n / 2), window.end());
-          *to++ = window[n / 2];
+          *to++ = device::median_of(window[n / 2]);
         }
   }
 

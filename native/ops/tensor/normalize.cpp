@@ -141,21 +141,19 @@ class Normalize : public Operator, public GpuOperator {
     auto* all = static_cast<double*>(memory.take(2 * sizeof(double) * size_t(shape.outputs)));
     double *mean = all, *spread = all + shape.outputs;
     const bool own_mean = !mean_.given() || (!final && !stddev_.given());
-    visit(c.in(0).dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* in = c.in(0).as<T>();
-      if (own_mean) {
-        using Sums = detail::Reducer<device::SumFold, T>;
-        using Result = typename Sums::Result;
-        auto* sums = static_cast<Result*>(c.scratch->take(sizeof(Result) * size_t(shape.outputs)));
-        Sums(shape, *c.scratch, nullptr)(in, sums);
+    const Tensor& in = c.in(0);
+    if (own_mean) {
+      visit(in.dtype, [&](auto tag) {
+        using Sum = typename device::SumFold<typename decltype(tag)::type>::Result;
+        auto* sums = static_cast<Sum*>(c.scratch->take(sizeof(Sum) * size_t(shape.outputs)));
+        reduce<device::SumFold>(in.dtype, shape, *c.scratch, nullptr, in.data, sums);
         for (int64_t i = 0; i < shape.outputs; i++) mean[i] = double(sums[i]) / double(shape.count);
-      } else {
-        mean_.fill(c, shape, mean);
-      }
-      if (stddev_.given()) stddev_.fill(c, shape, spread);
-      else detail::Reducer<device::DeviationFold, T>(shape, *c.scratch, mean)(in, spread);
-    });
+      });
+    } else {
+      mean_.fill(c, shape, mean);
+    }
+    if (stddev_.given()) stddev_.fill(c, shape, spread);
+    else reduce<device::DeviationFold>(in.dtype, shape, *c.scratch, mean, in.data, spread);
     return {mean, spread};
   }
 

@@ -1,8 +1,9 @@
 // Sums, means, extremes and deviations over some or all axes.
+#include "core/convert.h"
 #include "core/converter.h"
 #include "ops/arguments/axes.h"
 #include "ops/tensor/reductions/gpu.h"
-#include "ops/tensor/reductions/rows.h"
+#include "ops/tensor/reductions/reduce.h"
 #include "penstock.h"
 
 namespace ps {
@@ -41,13 +42,11 @@ class Reduce : public Operator, public GpuOperator {
   void run(const Context& c) const override {
     const ReducedShape& shape = c.param<ReducedShape>();
     const double* mean = c.num_inputs > 1 ? means(c, shape) : nullptr;
-    detail::visit_fold(reduction_, [&](auto fold) {
+    visit_fold(reduction_, [&](auto fold) {
       visit(c.in(0).dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        using Reducer = typename decltype(fold)::template Reducer<T>;
-        using Result = typename Reducer::Result;
+        using Result = typename decltype(fold)::template Result<typename decltype(tag)::type>;
         auto* results = static_cast<Result*>(c.scratch->take(sizeof(Result) * size_t(shape.outputs)));
-        Reducer(shape, *c.scratch, mean)(c.in(0).as<T>(), results);
+        fold.reduce(c.in(0).dtype, shape, *c.scratch, mean, c.in(0).data, results);
         finish(c, results);
       });
     });

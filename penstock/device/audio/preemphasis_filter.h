@@ -12,7 +12,7 @@ template <> struct FilterType<double> { using type = double; };
 struct PreemphasisFields {
   const void* in;
   void* out;
-  int64_t first;                       // which sample stands before the first one; -1: a zero
+  int64_t first;                       // which sample stands before the first one; -1: none, it stays as it is
   float share;
 };
 
@@ -21,8 +21,8 @@ template <class In, class Out> struct Preemphasis : PreemphasisFields {
     using C = typename FilterType<In>::type;
     const In* from = static_cast<const In*>(in);
     const int64_t before = i ? i - 1 : first;
-    const C last = before < 0 ? C(0) : convert<C>(from[before]);
-    static_cast<Out*>(out)[i] = convert<Out>(C(convert<C>(from[i]) - C(share) * last));
+    static_cast<Out*>(out)[i] = before < 0 ? convert<Out>(from[i])  // not by way of C, which may have fewer digits
+                                           : convert<Out>(C(convert<C>(from[i]) - C(share) * convert<C>(from[before])));
   }
 };
 

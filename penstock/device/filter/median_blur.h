@@ -21,6 +21,9 @@ PS_FN uint32_t order_key(float v) {
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
+// One zero for both: which of them is in the middle depends on how a window was sorted.
+template <class T> PS_FN T median_of(T found) { return T(found + T(0)); }
+
 // Bit by bit from the top: whether more than half of the window is below the number that has the bit.
 template <class T> struct MedianBlur {
   const T* in;
@@ -55,7 +58,7 @@ template <class T> struct MedianBlur {
       }
       if (bit >= 0 && below <= half) key = tried;
     }
-    out[i] = found;
+    out[i] = median_of(found);
   }
 };
 

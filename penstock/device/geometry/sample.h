@@ -26,13 +26,22 @@ PS_FN void cubic_weights(float t, float* w) {            // a = -3/4
   w[3] = 1 - w[0] - w[1] - w[2];
 }
 
+// sin(pi x) for x in [0, 1]: sums and products alone, which a GPU rounds as a CPU does.
+PS_FN float sin_pi(float x) {
+  const float v = x > 0.5f ? 1 - x : x, z = v * v;
+  return v * (3.14159265f + z * (-5.16771278f + z * (2.55016404f + z * (-0.599264529f + z * (8.21458866e-2f +
+         z * (-7.37043094e-3f + z * 4.66302806e-4f))))));
+}
+
 // sinc(x) sinc(x / 3), scaled so that their sum is 1.
 PS_FN void lanczos_weights(float t, float* w) {
-  constexpr float pi = 3.14159265358979f;
+  constexpr float scale = 3 / (3.14159265f * 3.14159265f);
+  const float sine = sin_pi(t);
   float sum = 0;
   for (int i = 0; i < 6; i++) {
-    const float x = (t + 2 - float(i)) * pi, size = x < 0 ? -x : x;
-    w[i] = size < 1e-5f ? 1.0f : size >= 3 * pi ? 0.0f : 3 * sinf(x) * sinf(x / 3) / (x * x);
+    const float x = t + 2 - float(i), size = x < 0 ? -x : x;
+    const bool second = i == 1 || i == 4;                // where sin(pi x) has the other sign
+    w[i] = size < 1e-5f ? 1.0f : (second ? -scale : scale) * sine * sin_pi(size / 3) / (size * size);
     sum += w[i];
   }
   for (int i = 0; i < 6; i++) w[i] /= sum;

@@ -23,6 +23,8 @@ def filtered(x: Array, preemph_coeff: float = 0.97, border: str = "clamp", dtype
     if to.kind != "f":
         limits = np.iinfo(to)
         wide = found.astype(np.longdouble)
+        if border == "zero":  # nothing is taken from the first one
+            wide[:1] = x.ravel()[:1]
         found = np.clip(np.sign(wide) * np.floor(np.abs(wide) + 0.5), limits.min, limits.max)
     return found.astype(to).reshape(x.shape)
 
@@ -45,6 +47,10 @@ CASES += [
 ]  # fmt: skip
 CASES += [
     case("preemphasis_filter", signals(np.float64), reference=filtered, dtype=types.FLOAT64),
+    *(
+        case("preemphasis_filter", samples([np.int32([first])]), reference=filtered, border="zero", dtype=dtype)
+        for first, dtype in ((312443827, types.UINT32), (-18036301, types.INT64), (-5, types.UINT8))
+    ),
     case("preemphasis_filter", samples([tone(60).reshape(3, 20), tone(8).reshape(2, 4)], "ct"), reference=filtered),
     case("preemphasis_filter", signals(lengths=(1, 2, 1)), reference=filtered),
     case(

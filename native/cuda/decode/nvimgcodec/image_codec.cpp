@@ -196,7 +196,7 @@ std::vector<ImageCodec::Failure> ImageCodec::decode(const CodecItem* items, int 
       source = part;
     }
     if (!ok) {
-      failures.push_back({k, "nvImageCodec cannot read the file's header"});
+      failures.emplace_back(k, "nvImageCodec cannot read the file's header");
       continue;
     }
     const nvimgcodec::ImageInfo info = describe(item, type, device_ != nullptr, stream);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/memory/library_memory.h"
@@ -44,6 +45,7 @@ class ImageCodec {
   ImageCodec& operator=(const ImageCodec&) = delete;
 
   struct Failure {
+    Failure(int item, std::string why) : item(item), why(std::move(why)) {}
     int item;
     std::string why;
   };

@@ -171,6 +171,9 @@ template <int D> class Warper {
   std::vector<uint8_t> fill_;
 };
 
+extern template class Warper<2>;           // pictures.cpp
+extern template class Warper<3>;           // volumes.cpp
+
 // Any row may be needed for the first row of the output, so rows are kept until all are there.
 class WarpStage : public RowStage {
  public:

@@ -7,7 +7,7 @@
 
 #include "core/convert.h"
 #include "device/tensor/reductions.h"
-#include "ops/tensor/reductions/axes.h"
+#include "ops/tensor/reductions/reduce.h"
 
 namespace ps::detail {
 
@@ -135,22 +135,17 @@ template <template <class> class FoldOf, class T> class Reducer {
   double* means_;
 };
 
-// Calls f with the template of the fold that a reduction consists of: f(tag), tag.operator()<T>() ...
-template <template <class> class FoldOf> struct FoldTag {
-  template <class T> using Fold = FoldOf<T>;
-  template <class T> using Reducer = detail::Reducer<FoldOf, T>;
-};
-template <class F> decltype(auto) visit_fold(device::Reduction r, F&& f) {
-  using device::Reduction;
-  switch (r) {
-    case Reduction::sum:
-    case Reduction::mean: return f(FoldTag<device::SumFold>{});
-    case Reduction::mean_square:
-    case Reduction::rms: return f(FoldTag<device::SquareFold>{});
-    case Reduction::min: return f(FoldTag<device::MinFold>{});
-    case Reduction::max: return f(FoldTag<device::MaxFold>{});
-    default: return f(FoldTag<device::DeviationFold>{});
-  }
+}  // namespace ps::detail
+
+namespace ps {
+
+template <template <class> class Fold>
+void reduce(DType type, const ReducedShape& shape, Arena& scratch, const double* mean, const void* in, void* results) {
+  visit(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Reducer = detail::Reducer<Fold, T>;
+    Reducer(shape, scratch, mean)(static_cast<const T*>(in), static_cast<typename Reducer::Result*>(results));
+  });
 }
 
-}  // namespace ps::detail
+}  // namespace ps
