@@ -26,9 +26,12 @@ class DLTensorPythonFunction(SampleCallback):
     of which `penstock.python_function_plugin.current_dali_stream` is the handle. Work in other streams must have ended
     when the function returns.
 
-    When and where it is called, what it must not do, and its errors are those of `fn.python_function`.
+    When and where it is called, and what it must not do, is as with `fn.python_function`.
 
     Inputs: 0 to 256, any. Outputs: ``num_outputs``; with a number other than 1 a list.
+
+    Errors: FunctionError from ``run`` for whatever the function raises, which is its ``__cause__``, and where it
+    returns what makes no batch.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
