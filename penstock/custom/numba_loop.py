@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -34,6 +35,7 @@ class Loop:
         numba = package("numba", "numba")
         self._outs, self._whole = outs, whole
         self._pool: ThreadPoolExecutor | None = None
+        self._memory = np.empty(0, np.uint8)
         tensors = [*outs, *ins]
         namespace = {
             "run": numba.njit(plain_function(function)), "carray": numba.carray, "at": address_as_pointer(numba),
@@ -67,10 +69,8 @@ class Loop:
             raise ArgumentError(f"numba_function: run_fn={function!r}: Numba cannot compile it: {e}") from e
 
     def run(self, shapes: Shapes, inputs: Sequence[Sequence[Array]], threads: int) -> list[list[Array]]:
-        """The outputs' samples."""
-        outputs = [
-            [np.empty(shape, dtype) for shape in one] for one, (dtype, _) in zip(shapes, self._outs, strict=True)
-        ]
+        """The outputs' samples, in memory that the next call uses again."""
+        outputs = self._outputs(shapes)
         size = len(outputs[0])
         tensors = [*outputs, *inputs]
         addresses = np.array([[array.ctypes.data for array in one] for one in tensors], np.intp)
@@ -86,6 +86,17 @@ class Loop:
         if wrong:
             raise wrong[0]
         return outputs
+
+    def _outputs(self, shapes: Shapes) -> list[list[Array]]:
+        """In one piece of memory, which is kept: new memory costs more than what is written into it."""
+        flat = [(shape, dtype) for one, (dtype, _) in zip(shapes, self._outs, strict=True) for shape in one]
+        places = np.cumsum([0, *[-(-math.prod(shape) * dtype.itemsize // 64) * 64 for shape, dtype in flat]])
+        if self._memory.size < places[-1]:
+            self._memory = np.empty(int(places[-1]), np.uint8)
+        arrays = iter(
+            [np.ndarray(shape, dtype, self._memory, int(at)) for (shape, dtype), at in zip(flat, places, strict=False)]
+        )
+        return [[next(arrays) for _ in one] for one in shapes]
 
 
 class Kernel:
