@@ -4,7 +4,8 @@
     ./dev bench ops blur warp      those whose names have one of these in them
     ./dev bench ops --gpu          on the GPU
 
-All of them go to bench/results/ops.md, or ops-gpu.md; some of them nowhere.
+All of them go to bench/results/ops.md, or ops-gpu.md; some of them nowhere, unless `--output` says where. The last rows
+are the geometric mean and what is slower than 0.8 times DALI.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
     parser.add_argument("--seconds", type=float, default=0.25, help="length of one round")
     parser.add_argument("--count", type=int, help="photographs in the set, for a short trial")
+    parser.add_argument("--output", metavar="FILE", help="write all of it to this file")
     options = parser.parse_args()
     if not has_dali():
         sys.exit("DALI, which is compared with, is not installed")
@@ -38,13 +40,14 @@ def main() -> None:
         rows = operators.rows(
             photos("420", options.count), options.rounds, options.seconds, options.names, options.threads, options.gpu
         )
-        yield from table(["operator", "arguments", "Penstock ms", "DALI ms", "times DALI"], list(rows))
+        yield from table(["operator", "arguments", "Penstock ms", "DALI ms", "times DALI"], rows)
 
-    if options.names or options.count:
-        print("\n".join(lines()))
+    if (options.names or options.count) and not options.output:
+        for line in lines():
+            print(line, flush=True)
     else:
-        where = "a GPU" if options.gpu else "CPUs"
-        write("ops-gpu" if options.gpu else "ops", f"Operators on {where}", {"all": ("All operators", lines)}, False)
+        name, where = ("ops-gpu", "a GPU") if options.gpu else ("ops", "CPUs")
+        write(name, f"Operators on {where}", {"all": ("All operators", lines)}, False, options.output)
 
 
 if __name__ == "__main__":

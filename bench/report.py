@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ Section = tuple[str, Callable[[], Iterator[str]]]  # its title, and its lines
 RESULTS = Path(__file__).parent / "results"
 
 
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+def table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    """Each line as soon as its row is there."""
+    for line in itertools.chain([head, ["---"] + ["---:"] * (len(head) - 1)], rows):
+        yield "| " + " | ".join(line) + " |"
 
 
 def has_dali() -> bool:
@@ -53,8 +55,12 @@ def arguments(
     return parser
 
 
-def write(name: str, title: str, sections: Mapping[str, Section], append: bool) -> None:
-    """Prints the sections as they come; then all goes to bench/results/NAME.md, or where PENSTOCK_BENCH_RESULT says."""
+def write(
+    name: str, title: str, sections: Mapping[str, Section], append: bool, output: str | Path | None = None
+) -> None:
+    """Prints the sections as they come; then all goes to `output`, or where PENSTOCK_BENCH_RESULT says, or to
+    bench/results/NAME.md.
+    """
     lines = [] if append else [f"# {title}", ""]
     for heading, body in sections.values():
         lines += [f"## {heading}", ""]
@@ -65,7 +71,8 @@ def write(name: str, title: str, sections: Mapping[str, Section], append: bool) 
         lines.append("")
     lines += [*(f"- {line}" for line in [*machine.describe(), *machine.gpus()]), ""]
     RESULTS.mkdir(exist_ok=True)
-    with open(os.environ.get("PENSTOCK_BENCH_RESULT", RESULTS / f"{name}.md"), "a" if append else "w") as file:
+    where: str | Path = output or os.environ.get("PENSTOCK_BENCH_RESULT") or RESULTS / f"{name}.md"
+    with open(where, "a" if append else "w") as file:
         file.write("\n".join(lines) + "\n")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock import backend, backend_impl, data_node, fn, math, ops, plugin, plugin_manager, tensors, tfrecord
     from penstock.define import operator
     from penstock.insight.profile import profile
+    from penstock.run.merge import merge_states
 
 __all__ = [
     "DataNode",
@@ -32,6 +33,7 @@ __all__ = [
     "fn",
     "get_include",
     "math",
+    "merge_states",
     "newaxis",
     "operator",
     "ops",
@@ -60,6 +62,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.define").operator
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
+    if name == "merge_states":
+        return importlib.import_module(f"{__name__}.run.merge").merge_states
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -90,6 +90,10 @@ void fail_missing(const std::string& argument, int64_t i) {
   fail(ErrorKind::argument, "the argument '" + argument + "' is needed, but " + which + " is not given");
 }
 
+void fail_several(const std::string& argument, int64_t n) {
+  fail(ErrorKind::argument, argument + " has " + std::to_string(n) + " values: expected 1");
+}
+
 void Spec::declare(std::string name, std::optional<ArgValue> value) {
   declared_.insert_or_assign(std::move(name), Declared{std::move(value)});
 }

@@ -72,6 +72,7 @@ struct ArgValue {
 double element(const Tensor& t, int64_t i, std::string_view name = {});
 int64_t element_i64(const Tensor& t, int64_t i, std::string_view name = {});
 [[noreturn]] void fail_missing(const std::string& argument, int64_t i);   // value i of it is not there
+[[noreturn]] void fail_several(const std::string& argument, int64_t n);   // there are n values instead of one
 
 // An argument with one or several numbers, constant or per sample.
 template <class T>
@@ -92,7 +93,12 @@ class Arg {
     if (!given_) return 0;
     return input_ < 0 ? int64_t(constant_.size()) : c.args[input_]->shape.volume();
   }
-  T get(const Context& c, int64_t i = 0) const {
+  // Of an argument that has one number.
+  T get(const Context& c) const {
+    if (size(c) > 1) [[unlikely]] fail_several(name_, size(c));
+    return get(c, 0);
+  }
+  T get(const Context& c, int64_t i) const {
     if (input_ < 0) {
       if (size_t(i) >= constant_.size()) [[unlikely]] fail_missing(name_, i);
       return constant_[size_t(i)];

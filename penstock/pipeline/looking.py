@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.feed.turn import in_turn
@@ -13,6 +15,7 @@ from penstock.pipeline.dot import write_dot
 from penstock.pipeline.running import Running
 from penstock.read.broken_samples import BrokenSample
 from penstock.read.order import Order, Position
+from penstock.run.checkpoint import iterator_of
 from penstock.run.statistics import statistics
 
 
@@ -23,13 +26,26 @@ class Looking(Running):
         """The state after the last batch that was handed out; ``Pipeline(checkpoint=...)`` goes on from there.
 
         A short JSON text. Where ``filename`` is given, it is written there, too. Any thread may ask for it at any
-        moment, and so may a signal handler, whatever it interrupts.
+        moment, and so may a signal handler, whatever it interrupts. See docs/checkpoints.md.
         """
-        text = self._built().checkpoint()
+        text = self.checkpoint_of(None)
         if filename is not None:
             with open(filename, "w", encoding="utf-8") as file:
                 file.write(text)
         return text
+
+    def checkpoint_of(self, noted: Mapping[str, Any] | None) -> str:
+        """The same, with what the iterator that runs the pipeline notes in it."""
+        return self._built().checkpoint(noted)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What `checkpoint` says, as an object of JSON, for `load_state_dict`."""
+        state: dict[str, Any] = json.loads(self.checkpoint())
+        return state
+
+    def noted_by_iterator(self) -> Mapping[str, Any] | None:
+        """What the iterator that made the checkpoint of this pipeline noted; None: there was none."""
+        return iterator_of(self._options.given["checkpoint"]) if self.is_restored_from_checkpoint else None
 
     def epoch_size(self, name: str | None = None) -> Any:
         """The number of samples of the data set of one reader, or of all readers by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import GraphError
@@ -38,8 +39,10 @@ class Pipeline(Serializable):
         output_layout: likewise, layouts.
         py_num_workers, py_start_method, py_callback_pickler: accepted without an effect: sources of users are called in
             this process.
-        enable_checkpointing: accepted without an effect: states are small and always kept.
-        checkpoint: what `Pipeline.checkpoint` gave: the pipeline goes on from there, with that one's seed.
+        enable_checkpointing: states are always kept, for they are small. True: what a state cannot restore, such as a
+            source that is an iterable, is warned of when the pipeline is built, not when a state is asked for.
+        checkpoint: what `Pipeline.checkpoint` or an iterator gave: the pipeline goes on from there, with that one's
+            seed. See docs/checkpoints.md.
         bytes_per_sample, max_streams, exec_dynamic, experimental_exec_dynamic, stream_policy, concurrency: accepted
             without an effect. Memory is taken as it is needed. There is one executor, in which operators on the CPU may
             follow those on the GPU (``.cpu()``), and any number of times. Each pipeline has its own CUDA streams, for
@@ -65,7 +68,7 @@ class Pipeline(Serializable):
         *,
         enable_memory_stats: bool = False,
         enable_checkpointing: bool = False,
-        checkpoint: str | None = None,
+        checkpoint: str | Mapping[str, Any] | None = None,
         py_num_workers: int = 1,
         py_start_method: str = "fork",
         py_callback_pickler: Any = None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from penstock.errors import ArgumentError
 from penstock.feed.turn import Turn, in_turn
 from penstock.graph.node import DataNode
 from penstock.pipeline.definition import Definition
@@ -186,6 +188,35 @@ class Running(Definition):
         """
         self._shared = None
         self._prepared().set_last_batch(reader, last_batch)
+
+    @in_turn
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on where the pipeline was whose `state_dict` (or merged states, `penstock.merge_states`) this is.
+
+        It may be called at any time, on a pipeline that has run, too: what was prepared ahead is thrown away, and so is
+        what was fed and not used. The pipeline's seed is that of the state from then on. An iterator over the pipeline
+        has a method of its own for this. Raises ArgumentError for what is no state, and for that of another pipeline,
+        saying what differs; the pipeline stays where it is then.
+        """
+        if not isinstance(state, Mapping):
+            raise ArgumentError(f"load_state_dict: expected what state_dict() gave, not {type(state).__name__}")
+        before = self._options
+        self._shared = None
+        if self._runner:
+            self._runner.check_state(state)
+            self._runner.close()
+            self._runner = None
+        try:
+            self._set_options({**self._options.asked, "checkpoint": state})
+            self._prepared()
+        except BaseException:
+            self._options = before
+            raise
+
+    @in_turn
+    def check_state(self, state: Any) -> None:
+        """Raises ArgumentError where `load_state_dict` would."""
+        self._prepared().check_state(state)
 
     def using(self, way: PipelineAPIType) -> Ways:
         """For a ``with`` block that runs the pipeline in one of the ways that must not be mixed."""

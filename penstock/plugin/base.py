@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -14,6 +15,7 @@ from penstock.pipeline.arguments import ITERATOR_AKA, named
 from penstock.pipeline.ways import Iterating
 from penstock.plugin.epochs import LastBatchPolicy
 from penstock.plugin.pipeline_like import PipelineLike
+from penstock.plugin.states import load_all, pipeline_states
 from penstock.plugin.which_epochs import Wanted, common, epochs_of, followed
 from penstock.read.order import Position
 
@@ -74,21 +76,31 @@ class BaseIterator(Generic[Array]):
         self._size = int(size)
         self._by_reader = bool(reader_name)
         self._wanted = Wanted(self._pipes, self.batch_size, self._size, last_batch_padded, last_batch_policy)
-        self._epochs, self._reader = epochs_of(reader_name or None, self._wanted)  # the reader: whose epochs these are
+        self._reader_name = reader_name or None
+        self._prepares = prepare_first_batch
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begins where the pipelines are."""
+        self._epochs, self._reader = epochs_of(self._reader_name, self._wanted)  # the reader: whose epochs these are
         self._epoch = 1 + max(_begun.get(pipe, -1) for pipe in self._pipes)
         self._batch = 0  # the number, within its epoch, of the batch that comes next
-        self._taking: list[tuple[Any, int]] = []  # pipelines that are asked for it, and what they had given before
+        # Pipelines that are asked for it, what they had given before, and its number.
+        self._taking: list[tuple[Any, int, int]] = []
         # What each pipeline had given when its sources last began, and when the epoch did.
         self._sources_began, self._epoch_began = self._handed_out(), self._handed_out()
+        self._ended = False  # StopIteration was raised and no reset followed
+        self._late: Exception | None = None  # came up when the batch behind the last one was scheduled
         if self._epoch:
             self._start_epoch(self._epoch)
         else:
             self._resume()
         _begun.update(dict.fromkeys(self._pipes, self._epoch))
         self._start = self._batch  # where the epoch was begun, or gone on with after a checkpoint
-        self._ended = False  # StopIteration was raised and no reset followed
-        self._late: Exception | None = None  # came up when the batch behind the last one was scheduled
-        if prepare_first_batch:
+        self._ended = self._ended or (self._batch > 0 and self._over())
+        if self._ended:  # whoever goes on behind an epoch's last batch wants the next epoch
+            self._reset()
+        if self._prepares:
             with self._iterating:
                 self._schedule()
             self._check_there_is_data()
@@ -195,14 +207,36 @@ class BaseIterator(Generic[Array]):
         self._epoch, self._batch, self._start, self._ended = epoch, 0, 0, False  # at the end: Ctrl-C may come before
 
     def checkpoints(self) -> list[str]:
-        """`Pipeline.checkpoint` of each pipeline: an iterator for pipelines that are made with these goes on behind the
-        last batch, in the middle of its epoch. GraphError in a signal handler that comes when some of several pipelines
-        have handed out their parts of a batch, and others have not.
+        """The state of each pipeline, and of the epoch: an iterator for pipelines that are made with these
+        (``checkpoint=``) goes on behind the last batch, in the middle of its epoch. See docs/checkpoints.md.
+
+        The thread that iterates may ask at any moment, and so may its signal handlers: GraphError in one that comes
+        when some of several pipelines have handed out their parts of a batch, and others have not.
         """
-        handed_out = {pipe.handed_out() - count for pipe, count in self._taking}
+        handed_out = {pipe.handed_out() - count for pipe, count, _ in self._taking}
         if len(handed_out) > 1:
             raise GraphError("checkpoints(): some of the pipelines have handed out their parts of a batch, others not")
-        return [pipe.checkpoint() for pipe in self._pipes]
+        batch = self._taking[0][2] + handed_out.pop() if self._taking else self._batch
+        return [pipe.checkpoint_of(self._noted(pipe, batch)) for pipe in self._pipes]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The same as `checkpoints` in one object, which `load_state_dict` takes, and JSON and ``torch.save``."""
+        return {"penstock_iterator": 1, "pipelines": [json.loads(text) for text in self.checkpoints()]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on behind the last batch of the iterator whose `state_dict` this is, wherever this one is.
+
+        The state may also be that of one pipeline, or of all ranks (`penstock.merge_states`), which all of the
+        iterator's pipelines take. What was prepared is thrown away. Raises ArgumentError for what is no state, and for
+        one of other pipelines; the iterator stays where it is then.
+        """
+        states = pipeline_states(state, len(self._pipes))
+        with self._iterating:
+            self._taking = []
+            load_all(self._pipes, states)
+            for pipe in self._pipes:
+                _begun.pop(pipe, None)
+            self._begin()
 
     def __len__(self) -> int:
         """The number of batches in the epoch that is under way; after its end, in the next one.
@@ -244,7 +278,7 @@ class BaseIterator(Generic[Array]):
 
     def _resume(self) -> None:
         """Goes on in the middle of an epoch where a pipeline is there, as after a checkpoint."""
-        if self._epochs is None or self._reader is None:
+        if self._resume_noted() or self._epochs is None or self._reader is None:
             return
         position = self._pipes[0].reader_position(self._reader)
         if place := self._epochs.place(position):
@@ -254,6 +288,42 @@ class BaseIterator(Generic[Array]):
         else:
             self._epoch = position.epoch + 1
             self._start_epoch(self._epoch)
+
+    def _kind(self) -> str:
+        """What the number of a batch in its epoch depends on."""
+        shards = self._pipes[0].reader_meta(self._reader)["number_of_shards"] if self._reader else 1
+        what = f"reader {self._reader}" if self._reader else f"size {self._size}"
+        return (
+            f"{self._wanted.policy.name}, {what}, {len(self._pipes)} of {shards} shards, batch size {self.batch_size}"
+        )
+
+    def _noted(self, pipe: Any, batch: int) -> dict[str, Any]:
+        """What a checkpoint of a pipeline says about the epoch that is under way. Counts are of batches since then."""
+        given = pipe.handed_out()
+        began = {"epoch_began": given - self._epoch_began[pipe], "sources_began": given - self._sources_began[pipe]}
+        origin = min(getattr(self._epochs, "origin", 0), self._epoch)
+        return {
+            "kind": self._kind(), "epoch": self._epoch, "batch": batch, "origin": origin, "ended": self._ended, **began
+        }  # fmt: skip
+
+    def _resume_noted(self) -> bool:
+        """Goes on where an iterator of this kind was, if the checkpoint of each pipeline tells of one."""
+        pipes = self._pipes
+        if any(not getattr(p, "is_restored_from_checkpoint", False) or p.handed_out() for p in pipes):
+            return False
+        notes = [pipe.noted_by_iterator() for pipe in pipes]
+        first = notes[0]
+        if first is None or any(note is None or note["kind"] != self._kind() for note in notes):
+            return False
+        if any(note["epoch"] != first["epoch"] or note["batch"] != first["batch"] for note in notes):
+            raise ArgumentError("the pipelines' checkpoints were not made at one moment, by one iterator")
+        self._epoch, self._batch, self._ended = first["epoch"], first["batch"], first["ended"]
+        if self._epochs:
+            self._epochs.begin(first["origin"])
+        for pipe, note in zip(pipes, notes, strict=True):
+            self._epoch_began[pipe] -= note["epoch_began"]
+            self._sources_began[pipe] -= note["sources_began"]
+        return True
 
     def _resume_between_batches(self, reader: str, epochs: Any, position: Position) -> None:
         """Goes on with the next sample of a checkpoint that was made with another batch size."""
@@ -275,7 +345,7 @@ class BaseIterator(Generic[Array]):
     def _share(self, pipes: list[Any]) -> list[Sequence[Any]]:
         outputs: list[Sequence[Any]] = []
         failures: list[Exception] = []
-        self._taking = [(pipe, pipe.handed_out()) for pipe in pipes]
+        self._taking = [(pipe, pipe.handed_out(), self._batch) for pipe in pipes]
         for pipe in pipes:  # behind a failure, too: pipelines stay in step
             try:
                 outputs.append(self._outputs_of(pipe))
@@ -333,14 +403,14 @@ class BaseIterator(Generic[Array]):
 
     def _finish_interrupted(self) -> None:
         """Brings to its end what Ctrl-C stopped: what one pipeline has given is lost, and so is its like."""
-        behind = [pipe for pipe, count in self._taking if pipe.handed_out() == count]
+        behind = [pipe for pipe, count, _ in self._taking if pipe.handed_out() == count]
         if len(behind) == len(self._taking):
             self._taking = []
             return
         for pipe in behind:
             with contextlib.suppress(Exception):
                 pipe.share_outputs()
-        for pipe, _ in self._taking:
+        for pipe, _, _ in self._taking:
             pipe.release_outputs()
         self._batch, self._taking = self._batch + 1, []
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
 
@@ -41,6 +41,7 @@ class Epochs:
         rotate: whether the pipelines move on to the next shard with each epoch.
         padded: whether the reader repeats the last sample of an epoch rather than go on to the next epoch.
         origin: the epoch that all shards last began at their first samples.
+        left: what others have left of epochs that they began, which all shards share: samples, by epoch.
     """
 
     size: int
@@ -51,10 +52,12 @@ class Epochs:
     batch_size: int
     policy: LastBatchPolicy
     origin: int = 0
+    left: Mapping[int, int] = field(default_factory=dict)
     waits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not self.batches(0):
+        self.origin = min(self.left, default=self.origin)
+        if not self.batches(max(self.left, default=-1) + 1):
             raise ArgumentError(
                 f"LastBatchPolicy.DROP leaves nothing: one of {self.num_shards} shards of {self.size} samples has less "
                 f"than one batch of {self.batch_size}"
@@ -88,13 +91,13 @@ class Epochs:
         """Epoch and number of the batch that begins there, in the first shard; None: none does."""
         epoch, batch = position.epoch, position.position // self.batch_size
         if not self.continuous:
-            aligned = position.position % self.batch_size == 0 and batch < self.batches(epoch)
+            aligned = position.position % self.batch_size == 0 and (not batch or batch < self.batches(epoch))
             return (epoch, batch) if aligned else None
-        read = sum(int(self._sizes(e)[0]) for e in range(epoch)) + position.position
-        epoch, batch = 0, read // self.batch_size
+        read = sum(int(self._sizes(e)[0]) for e in range(self.origin, epoch)) + position.position
+        epoch, batch = self.origin, read // self.batch_size
         if read % self.batch_size:
             return None
-        while self.over(epoch, batch):
+        while batch and self.over(epoch, batch):
             batch, epoch = batch - self.batches(epoch), epoch + 1
         return epoch, batch
 
@@ -107,10 +110,12 @@ class Epochs:
         """The number of batches in an epoch: 0 where earlier, continuous epochs have read all of it already."""
         if self.continuous:
             return self._batches_until(epoch + 1) - self._batches_until(epoch)
+        size = self.left.get(epoch, self.size)
         if self.policy is LastBatchPolicy.DROP:
-            return self.size // self.num_shards // self.batch_size
+            return size // self.num_shards // self.batch_size
         if self.policy is LastBatchPolicy.FILL:
-            return -(-self._largest_shard // self.batch_size)
+            largest = -(-size // self.num_shards)
+            return -(-largest // self.batch_size)
         return int(-(-self._sizes(epoch).max() // self.batch_size))
 
     def samples(self, epoch: int, batch: int) -> list[int | None]:
@@ -129,14 +134,20 @@ class Epochs:
         return -(-self.size // self.num_shards)
 
     def _sizes(self, epoch: int) -> npt.NDArray[np.int64]:
+        if epoch in self.left:
+            return shard_sizes(self.left[epoch], self.num_shards)[self.shard_ids]
         shards = (self.shard_ids + epoch) % self.num_shards if self.rotate else self.shard_ids
         return shard_sizes(self.size, self.num_shards)[shards]
 
     def _batches_until(self, epoch: int) -> int:
         """Batches from the origin until every shard has seen all epochs before this one."""
-        epochs = epoch - self.origin
+        whole = max([self.origin, *(e + 1 for e in self.left)])
+        epochs = max(epoch - whole, 0)
         # Of shards that go round, the one that gets most in so many epochs is as near to the average as can be.
         most = -(-epochs * self.size // self.num_shards) if self.rotate else epochs * self._largest_shard
+        most += sum(
+            -(-self.left[e] // self.num_shards) for e in range(self.origin, min(epoch, whole)) if e in self.left
+        )
         return -(-most // self.batch_size)
 
 

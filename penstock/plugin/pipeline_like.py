@@ -32,6 +32,12 @@ class PipelineLike(Protocol):
     @property
     def is_restored_from_checkpoint(self) -> bool: ...
 
+    def checkpoint_of(self, noted: Mapping[str, Any] | None) -> str:
+        """The state behind the last iteration that was handed out, with what the iterator notes in it."""
+
+    def noted_by_iterator(self) -> Mapping[str, Any] | None:
+        """What an iterator noted in the state that the pipeline went on from; None: there is none."""
+
     def empty(self) -> bool:
         """Whether no iteration is scheduled."""
 

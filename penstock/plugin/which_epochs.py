@@ -79,6 +79,7 @@ def _of_reader(reader: str, wanted: Wanted) -> Epochs | FollowedEpochs:
         padded=bool(meta["pad_last_batch"]),
         batch_size=wanted.batch_size,
         policy=wanted.policy,
+        left={epoch: left for epoch in orders[0].stages if (left := orders[0].left(epoch)) is not None},
     )
 
 

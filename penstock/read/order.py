@@ -6,6 +6,7 @@ agree on who reads what without talking to each other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from penstock.errors import ArgumentError, ReadError
 from penstock.read.broken_samples import BrokenSamples
+from penstock.read.stages import Stage, left_of, part_of, without
 
 Indices = npt.NDArray[np.int64]
 
@@ -50,6 +52,7 @@ class Order(Protocol):
 
     last_batch: LastBatch
     broken: BrokenSamples  # to be left out
+    stages: Mapping[int, Sequence[Stage]]  # of the epochs that other readers began, by number
 
     def read(self, epoch: int, position: int, n: int) -> Part:
         """Up to ``n`` samples of the epoch, from a position on; fewer at its end only."""
@@ -115,7 +118,7 @@ class Cursor:
         filled = 0
         while filled < n:
             part = self.order.read(epoch, position, n - filled)
-            if not len(part.indices) and not position:
+            if not len(part.indices) and not position and epoch not in self.order.stages:
                 raise ReadError(f"there is no sample to read in epoch {epoch}")
             place = slice(filled, filled + len(part.indices))
             indices[place], epochs[place], keys[place] = part.indices, epoch, part.keys
@@ -200,6 +203,8 @@ class EpochOrder:
         self._last_batch: LastBatch = "pad" if pad_last_batch else "wrap"
         self._shards: tuple[int, Indices] | None = None
         self._loaded: tuple[int, Indices] | None = None
+        self._left: dict[int, Indices] = {}
+        self.stages: Mapping[int, Sequence[Stage]] = {}
         self.broken = BrokenSamples()
 
     @property
@@ -218,9 +223,12 @@ class EpochOrder:
 
     def indices(self, epoch: int) -> Indices:
         """The samples of an epoch in order, with those that are repeated at its end: int64, shape ``(n,)``."""
-        shard = self.broken.without(self._shard(epoch), epoch)
-        missing = self._length(len(shard)) - len(shard)
-        return np.append(shard, np.repeat(shard[-1:], missing)) if missing > 0 else shard[: len(shard) + missing]
+        shard = self._known_good(epoch)
+        missing = self._length(epoch, len(shard)) - len(shard)
+        if missing <= 0:
+            return shard[: len(shard) + missing]
+        last = shard[-1:] if len(shard) else self._left_of(epoch)[-1:]  # others have had all that was left
+        return np.append(shard, np.repeat(last, missing))
 
     def read(self, epoch: int, position: int, n: int) -> Part:
         """Up to ``n`` samples of the epoch, from a position on."""
@@ -233,13 +241,14 @@ class EpochOrder:
     def go_to(self, epoch: int, position: int) -> None:
         """Looks anew, for who sets the state may have changed the order, too."""
         self._loaded = None
+        self._left = {}
 
     def forget(self, epoch: int, position: int) -> None:
         """Nothing is to be done: all is arithmetic."""
 
     def remaining(self, epoch: int, position: int, most: int | None = None) -> int:
         """How many samples the epoch has from there on, at most ``most``; those that are repeated do not count."""
-        left = max(len(self.broken.without(self._shard(epoch), epoch)) - position, 0)
+        left = max(len(self._known_good(epoch)) - position, 0)
         return left if most is None else min(left, most)
 
     def reader_meta(self) -> dict[str, int]:
@@ -254,8 +263,14 @@ class EpochOrder:
             "stick_to_shard": int(self.stick_to_shard),
         }
 
-    def _length(self, shard_size: int) -> int:
-        batch, smallest, largest = self.batch_size, self.size // self.num_shards, -(-self.size // self.num_shards)
+    def left(self, epoch: int) -> int | None:
+        """How many samples of the epoch other readers have left to all of these; None: nobody else began it."""
+        return len(self._left_of(epoch)) if epoch in self.stages else None
+
+    def _length(self, epoch: int, shard_size: int) -> int:
+        left = self.left(epoch)
+        size = self.size if left is None else left
+        batch, smallest, largest = self.batch_size, size // self.num_shards, -(-size // self.num_shards)
         if self.num_shards == 1:  # what was skipped need not be made up for: there is no other to be in step with
             smallest = largest = shard_size
         return {
@@ -265,15 +280,29 @@ class EpochOrder:
             "drop": smallest // batch * batch,
         }[self._last_batch]
 
-    def _shard(self, epoch: int) -> Indices:
-        shard_id = self.shard_id if self.stick_to_shard else (self.shard_id + epoch) % self.num_shards
-        begin, end = (self.size * i // self.num_shards for i in (shard_id, shard_id + 1))
+    def _known_good(self, epoch: int) -> Indices:
+        if epoch in self.stages:
+            part = part_of(self._left_of(epoch), self.shard_id, self.num_shards)
+            return without(part, self.broken, epoch)
+        return self.broken.without(self._shard(epoch, self.shard_id, self.num_shards, self.seed), epoch)
+
+    def _left_of(self, epoch: int) -> Indices:
+        if epoch not in self._left:
+            self._left[epoch] = left_of(self.stages[epoch], lambda k, n, seed: self._shard(epoch, k, n, seed))
+        return self._left[epoch]
+
+    def _shard(self, epoch: int, first: int, count: int, seed: int) -> Indices:
+        """What the reader that began with this shard reads in this epoch, of so many."""
+        shard_id = first if self.stick_to_shard else (first + epoch) % count
+        begin, end = (self.size * i // count for i in (shard_id, shard_id + 1))
         if not self.random_shuffle:
             return self._whole_set(epoch)[begin:end] if self.shuffle_after_epoch else np.arange(begin, end)
-        shuffled = permutation(end - begin, self.seed, epoch, _WITHIN_SHARD)
-        if self.num_shards == 1:
+        shuffled = permutation(end - begin, seed, epoch, _WITHIN_SHARD)
+        if count == 1:
             return shuffled
-        return (self._whole_set(epoch) if self.shuffle_after_epoch else self._over_shards(epoch))[begin:end][shuffled]
+        return (self._whole_set(epoch) if self.shuffle_after_epoch else self._over_shards(epoch, count))[begin:end][
+            shuffled
+        ]
 
     def _whole_set(self, epoch: int) -> Indices:
         if self.groups is None:
@@ -283,8 +312,8 @@ class EpochOrder:
         moved: Indices = self.groups[order] - (np.cumsum(sizes) - sizes)  # from where each group was to where it is now
         return np.arange(self.size) + np.repeat(moved, sizes)
 
-    def _over_shards(self, epoch: int) -> Indices:
-        round_ = 0 if self.stick_to_shard else epoch // self.num_shards
+    def _over_shards(self, epoch: int, count: int) -> Indices:
+        round_ = 0 if self.stick_to_shard else epoch // count
         if self._shards is None or self._shards[0] != round_:
             self._shards = round_, permutation(self.size, _COMMON_SEED, round_, _OVER_SHARDS)
         return self._shards[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from penstock.errors import ArgumentError, ArgumentTypeError, ReadError
 from penstock.read.broken_samples import BrokenSamples
 from penstock.read.order import Indices, LastBatch, Part
+from penstock.read.stages import Stage
 
 Form = Literal["array", "iterable", "function"]
 
@@ -53,6 +54,7 @@ class SamplerOrder:
         self.form = form_of(sampler)
         self.last_batch: LastBatch = "pad" if pad_last_batch else "wrap"
         self.broken = BrokenSamples()
+        self.stages: Mapping[int, Sequence[Stage]] = {}
         self._begun = False
         self._epochs: dict[int, _Epoch] = {}
         self._late: Exception | None = None  # came up behind what was read last

@@ -2,123 +2,146 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock._document import Field, parse, short
+from penstock._document import short
 from penstock.errors import ArgumentError
 from penstock.feed.inputs import Inputs
 from penstock.graph.blame import warn
 from penstock.read.base import Reader
+from penstock.read.order import EpochOrder, Position
+from penstock.read.stages import Stage
 from penstock.run.executor import Executor
 from penstock.run.readers import reader_of
-
-_FORMAT = 1
-_PARTS = frozenset(["penstock", "seed", "samples", "readers"])
-_OTHER_PARTS = frozenset(["batch_size", "sources", "read", "broken"])
-_ACTIONS = frozenset(["skip", "replace"])
-_MOST = 1 << 60  # no data set and no training is as large, and what is computed of such numbers has 64 bits
+from penstock.run.state import State, Taker, parse
 
 
-def save(executor: Executor, inputs: Inputs, seed: int, batch_size: int) -> str:
+def save(executor: Executor, inputs: Inputs, seed: int, batch_size: int, iterator: Mapping[str, Any] | None) -> str:
     """The state before the first batch that nobody has taken yet, as JSON. All of it is read at one moment."""
+    warn_of_forgetful(inputs)
+    place = executor.place
+    named = _readers(executor)
+    orders = {name: op.cursor.order for name, op in named.items()}
+    readers = dict(zip(named, (Position(*state) for state in place.states), strict=True))
+    return State(
+        seed=seed,
+        samples=place.counted,
+        readers=readers,
+        batch_size=batch_size,
+        sources={name: place.sources[name] for name in inputs.indexed()},
+        read={name: op.identity() for name, op in named.items()},
+        broken={name: found for name, order in orders.items() if (found := order.broken.state())},
+        random=executor.program.draws,
+        takers={n: [Taker(o.shard_id, o.seed)] for n, o in orders.items() if isinstance(o, EpochOrder)},
+        stages={name: left for name, order in orders.items() if (left := _from(order.stages, readers[name].epoch))},
+        iterator=iterator,
+    ).text()
+
+
+def warn_of_forgetful(inputs: Inputs) -> None:
+    """Warns of each source that will not go on by itself where it was."""
     for name in inputs.forgetful():
         warn(
             f"checkpoint: the source of {name!r} cannot be told where to go on: only callables that take an argument "
             "can. The user must see to it that it goes on with the right batch",
             UserWarning,
         )
-    place = executor.place
-    named = _readers(executor)
-    readers = {name: list(state) for name, state in zip(named, place.states, strict=True)}
-    sources = {name: list(place.sources[name]) for name in inputs.indexed()}
-    broken = {name: found for name, op in named.items() if (found := op.cursor.order.broken.state())}
-    state = {"penstock": _FORMAT, "seed": seed, "samples": place.counted, "readers": readers, "batch_size": batch_size}
-    more = {"sources": sources, "broken": broken, "read": {name: op.identity() for name, op in named.items()}}
-    return json.dumps({**state, **{key: value for key, value in more.items() if value}})
 
 
-@dataclass(frozen=True)
-class _State:
-    """What such a text says, once it is checked."""
-
-    seed: int
-    samples: int
-    readers: dict[str, tuple[int, int]]
-    batch_size: int | None  # states of older versions do not tell
-    sources: dict[str, tuple[int, int]]
-    read: dict[str, dict[str, Any]]
-    broken: dict[str, dict[str, list[int]]]
-
-
-def seed_of(text: str) -> int:
+def seed_of(text: Any) -> int:
     """The seed that a saved state was made with."""
-    return _parse(text).seed
+    return parse(text).seed
 
 
-def restore(executor: Executor, inputs: Inputs, text: str, batch_size: int) -> None:
-    """Goes on where the state was saved; the readers must have the same names, and read the same."""
-    state = _parse(text)
+def iterator_of(text: Any) -> Mapping[str, Any] | None:
+    """What the iterator that made a saved state has noted in it."""
+    return parse(text).iterator
+
+
+def restore(executor: Executor, inputs: Inputs, text: Any, batch_size: int) -> None:
+    """Goes on where the state was saved, in a pipeline that has the same readers, sources and random numbers."""
+    state = parse(text)
+    sources = check(executor, inputs, state, batch_size)
     readers = _readers(executor)
-    if set(readers) != set(state.readers):
-        raise ArgumentError(
-            f"checkpoint: it was made with the readers {sorted(state.readers)}, but the pipeline has {sorted(readers)}"
-        )
-    for name, op in readers.items():
-        _check_reader(name, op, state.read.get(name, {}), at_start=not state.readers[name][1])
-    before = state.batch_size or batch_size
-    sources = {name: inputs.in_batches(name, place, before, batch_size) for name, place in state.sources.items()}
     inputs.go_to(sources)
+    places = []
     for name, op in readers.items():
-        op.cursor.order.broken.restore(state.broken.get(name, {}))
-    executor.go_to([state.readers[name] for name in readers], state.samples, sources)
+        place, stages = _for_reader(op, name, state)
+        op.cursor.order.broken.restore({a: list(indices) for a, indices in state.broken.get(name, {}).items()})
+        op.cursor.order.stages = {e: tuple(some) for e, some in itertools.groupby(stages, lambda stage: stage.epoch)}
+        places.append(place)
+    executor.go_to(places, state.samples, sources)
+
+
+def check(executor: Executor, inputs: Inputs, state: State, batch_size: int) -> dict[str, tuple[int, int]]:
+    """Raises ArgumentError where this pipeline is another one than that of the state, and says in what. Nothing is
+    changed. Gives the places of the sources.
+    """
+    readers = _readers(executor)
+    _same("readers", sorted(state.readers), sorted(readers))
+    if state.random is not None:
+        _same("operators that draw random numbers", state.random, executor.program.draws)
+        _same("sources that are told what to give", sorted(state.sources), sorted(inputs.indexed()))
+    for name, op in readers.items():
+        merged = state.is_merged(name)
+        at_start = not state.readers[name].position and not merged
+        _check_reader(name, op, state.read.get(name, {}), at_start, merged)
+    before = state.batch_size or batch_size
+    return {name: inputs.in_batches(name, place, before, batch_size) for name, place in state.sources.items()}
+
+
+def _same(what: str, before: Sequence[str], now: Sequence[str]) -> None:
+    if list(before) == list(now):
+        return
+    pairs = itertools.zip_longest(before, now)
+    k, (was, is_) = next((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1])
+    raise ArgumentError(
+        f"checkpoint: it was made by another pipeline, with {len(before)} {what}, and this one has {len(now)}: number "
+        f"{k} was {_or_none(was)}, and is {_or_none(is_)} here"
+    )
+
+
+def _or_none(name: str | None) -> str:
+    return "none" if name is None else short(name)
+
+
+def _for_reader(op: Reader, name: str, state: State) -> tuple[Position, list[Stage]]:
+    """Where this one of the readers goes on, and what others have read before."""
+    place, takers, order = state.readers[name], state.takers.get(name, ()), op.cursor.order
+    stages = list(state.stages.get(name, ()))
+    if not state.is_merged(name) or not isinstance(order, EpochOrder):
+        return place, stages
+    places = [taker.place for taker in takers if taker.place]
+    if len(takers) == order.num_shards and len({taker.seed for taker in takers}) == 1:
+        return places[order.shard_id], stages
+    epochs = range(min(p.epoch for p in places), max(p.epoch for p in places) + 1)
+    more = [Stage(e, [t.read_of(e) for t in takers], state.broken.get(name, {})) for e in epochs]
+    by_epoch = sorted([*stages, *more], key=lambda stage: stage.epoch)  # which keeps the order within an epoch
+    return Position(epochs[0], 0), by_epoch
+
+
+def _from(stages: Mapping[int, Sequence[Stage]], epoch: int) -> list[Stage]:
+    return [stage for number, some in sorted(stages.items()) if number >= epoch for stage in some]
 
 
 def _readers(executor: Executor) -> dict[str, Reader]:
     return {node.name: reader_of(node) for node, _ in executor.program.readers}
 
 
-def _check_reader(name: str, op: Reader, before: dict[str, Any], at_start: bool) -> None:
+def _check_reader(name: str, op: Reader, before: Mapping[str, Any], at_start: bool, merged: bool) -> None:
     """Raises ArgumentError where a position of the reader it was would mean other samples of the reader it is."""
     now = op.identity()
     for key, value in before.items():
         # All shards begin an epoch together, so another number of them may, and so may another order.
-        if key in now and now[key] != value and not (at_start and key in op.POLICY):
-            where = "" if key not in op.POLICY else ", in the middle of an epoch"
-            raise ArgumentError(
-                f"checkpoint: the reader {name!r} had {key}={short(value)} when it was made{where}, and has "
-                f"{now[key]!r} now: it cannot go on with the next sample"
-            )
-
-
-def _parse(text: str) -> _State:
-    document = parse(text, "checkpoint", "a state that Pipeline.checkpoint() gave")
-    fields = document.fields_of(_PARTS, _OTHER_PARTS)
-    if fields["penstock"].whole() != _FORMAT:
-        raise fields["penstock"].wrong(f"{_FORMAT}, the version of such texts")
-
-    def named(part: str) -> dict[str, Field]:
-        return fields[part].fields() if part in fields else {}
-
-    return _State(
-        fields["seed"].whole(),
-        fields["samples"].whole(0, _MOST),
-        {name: _place(field) for name, field in named("readers").items()},
-        fields["batch_size"].whole(1, _MOST) if "batch_size" in fields else None,
-        {name: _place(field) for name, field in named("sources").items()},
-        {name: {key: value.value for key, value in field.fields().items()} for name, field in named("read").items()},
-        {
-            name: {
-                action: [index.whole(0, _MOST) for index in indices.items()]
-                for action, indices in found.fields_of(frozenset(), _ACTIONS).items()
-            }
-            for name, found in named("broken").items()
-        },
-    )
-
-
-def _place(field: Field) -> tuple[int, int]:
-    """An epoch, and a number in it."""
-    epoch, number = (number.whole(0, _MOST) for number in field.items(2))
-    return epoch, number
+        if key not in now or now[key] == value or (at_start and key in op.POLICY) or (merged and key == "num_shards"):
+            continue
+        where, hint = "", ""
+        if key in op.POLICY:
+            where = ", in the middle of an epoch"
+            hint = ". penstock.merge_states makes one state of all readers' states" if key == "num_shards" else ""
+        raise ArgumentError(
+            f"checkpoint: the reader {name!r} had {key}={short(value)} when it was made{where}, and has "
+            f"{now[key]!r} now: it cannot go on with the next sample{hint}"
+        )

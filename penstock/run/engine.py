@@ -86,7 +86,8 @@ class Engine:
         self._closing = False
         self.recording: Recording | None = None  # while somebody wants a profile
 
-    def _check_process(self) -> None:
+    def check_process(self) -> None:
+        """Raises GraphError where the pipeline is closed, or another process's."""
         if os.getpid() != self._pid:
             raise GraphError(
                 "this pipeline was built in another process, and threads do not survive a fork: "
@@ -111,7 +112,7 @@ class Engine:
 
     def node_times(self) -> list[tuple[Any, float, float, int]]:
         """Per group's first node: (node, seconds in setup, seconds in run, samples), over all threads."""
-        self._check_process()
+        self.check_process()
         count = len(self.program.nodes)
         rows = (c.c_int64 * (3 * count))()
         self._checked(self._quick.ps_executor_node_stats(self._handle, rows, count))
@@ -124,7 +125,7 @@ class Engine:
         """Of nodes whose work several can do: who has done how much so far."""
         if not self.program.chosen:
             return {}
-        self._check_process()
+        self.check_process()
         count, width = len(self.program.nodes), native.DECODER_STATS
         rows = (c.c_int64 * (width * count))()
         self._quick.ps_executor_decoder_stats(self._handle, rows, count)
@@ -136,7 +137,7 @@ class Engine:
 
     def passes(self) -> dict[OpNode, Passes]:
         """By the first node of groups of several: how many samples so far went through them in one pass."""
-        self._check_process()
+        self.check_process()
         count = self._checked(self._quick.ps_executor_passes(self._handle, None, 0)) + _NEW_ROWS
         rows = (native.Passes * count)()
         count = min(self._checked(self._quick.ps_executor_passes(self._handle, rows, count)), count)
@@ -169,7 +170,7 @@ class Engine:
 
     def record(self) -> Recording:
         """Begins to record what threads do, until its `stop`."""
-        self._check_process()
+        self.check_process()
         self.recording = recording.of_engine(self._handle)
         self.recording.start()
         return self.recording
@@ -191,7 +192,7 @@ class Engine:
 
     def thread_times(self) -> list[tuple[float, float]]:
         """Per thread: (seconds at work, seconds since the start)."""
-        self._check_process()
+        self.check_process()
         count = self._checked(self._quick.ps_executor_thread_stats(self._handle, (c.c_int64 * 0)(), 0))
         rows = (c.c_int64 * (2 * count))()
         self._checked(self._quick.ps_executor_thread_stats(self._handle, rows, count))
@@ -199,14 +200,14 @@ class Engine:
 
     def memory(self) -> tuple[int, int]:
         """(bytes held by the pools, the most they ever held)."""
-        self._check_process()
+        self.check_process()
         held, peak = c.c_int64(), c.c_int64()
         self._checked(self._quick.ps_executor_memory(self._handle, c.byref(held), c.byref(peak)))
         return held.value, peak.value
 
     def stream(self) -> int | None:
         """The handle of the CUDA stream that outputs on the GPU are made in; None: there is none."""
-        self._check_process()
+        self.check_process()
         return self._quick.ps_executor_stream(self._handle) or None
 
     @property
@@ -216,7 +217,7 @@ class Engine:
 
     def kernels(self) -> list[str]:
         """The sources of all GPU kernels that batches have needed so far, in the order in which they came up."""
-        self._check_process()
+        self.check_process()
         count = self._checked(self._quick.ps_executor_kernels(self._handle, None, 0))
         sources = (c.c_char_p * count)()
         self._quick.ps_executor_kernels(self._handle, sources, count)

@@ -75,7 +75,7 @@ class Executor(Engine):
 
     def _feed(self, on_gpu: bool, data: Any, layout: str | None, *, copy: bool, stream: Any) -> Fed:
         device = self._device if on_gpu else None
-        self._check_process()
+        self.check_process()
         pinned = self._device is not None
         return feed(self._handle, data, layout, device=device, copy=copy, stream=stream, waits=pinned)
 
@@ -85,7 +85,7 @@ class Executor(Engine):
         What fails here is raised if no other is waiting to be taken; else it is kept for `failed_to_schedule`, and
         False returned. Where the data was refused, the iteration is one that has failed.
         """
-        self._check_process()
+        self.check_process()
         self._finish_interrupted()
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
         one = self.iterations.begin(ready, before, known, Batch(self._quick))
@@ -200,7 +200,7 @@ class Executor(Engine):
 
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""
-        self._check_process()
+        self.check_process()
         self._finish_interrupted()
         if not self.pending():
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
@@ -211,7 +211,7 @@ class Executor(Engine):
     def _wait_for(self, one: Iteration, gpu_too: bool) -> None:
         answer = one.batch.answer  # there may be one from an earlier call
         while not answer.state:
-            self._check_process()
+            self.check_process()
             with self.recorded(Call.WAIT):
                 self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
             if answer.state < 0:
@@ -225,7 +225,7 @@ class Executor(Engine):
 
     def cancel(self) -> None:
         """Throws away what was scheduled; readers stand again before the first sample that nobody got."""
-        self._check_process()
+        self.check_process()
         self._finish_interrupted()
         self._cancelling = True
         self._finish_interrupted()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -41,7 +42,7 @@ class PipelineArguments(TypedDict, total=False):
     default_cuda_stream_priority: int | None
     enable_memory_stats: bool
     enable_checkpointing: bool
-    checkpoint: str | None
+    checkpoint: str | Mapping[str, Any] | None
     py_num_workers: int
     py_start_method: str
     py_callback_pickler: Any

@@ -36,12 +36,12 @@ class Program:
         self.inputs: list[tuple[OpNode, list[int]]] = []  # of the pipeline, and their values
         self.outputs: list[int] = []  # their values
         self.called: dict[int, Function] = {}  # in Python, by native number
+        self.draws: list[str] = []  # operators that draw random numbers, in the order by which these are told apart
         self.chosen: dict[OpNode, Chosen] = {}  # what does a node's work, where there is a choice
         self._library = native.quick()
         self._handle: Any = self._library.ps_plan_create()
         self._values: dict[DataNode, int] = {}
         self._scopes: dict[Scope, int] = {}
-        self._draws = 0
         self._device = device
         try:
             self._build(plan, seed)
@@ -176,8 +176,9 @@ class Program:
         if not op.random:
             return 0
         own = op.seed
-        text = f"seed {own}" if own is not None and own >= 0 else f"pipeline {seed} operator {self._draws}"
-        self._draws += 1
+        has_own = own is not None and own >= 0
+        text = f"seed {own}" if has_own else f"pipeline {seed} operator {len(self.draws)}"
+        self.draws.append(f"{op.name} with {text}" if has_own else op.name)
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def _argument(self, name: bytes, value: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from penstock.feed.inputs import Inputs
 from penstock.feed.turn import Turn
@@ -16,6 +17,7 @@ from penstock.run.executor import Executor
 from penstock.run.options import Options
 from penstock.run.readers import Readers, reader_of
 from penstock.run.recording import Call
+from penstock.run.state import parse
 from penstock.tensors import TensorListCPU, TensorListGPU
 
 
@@ -60,6 +62,8 @@ class Runner:
         self.executor.go_to(sources=self.inputs.places())
         if options.given["checkpoint"] is not None:
             checkpoint.restore(self.executor, self.inputs, options.given["checkpoint"], self._batch_size)
+        if options.given["enable_checkpointing"]:
+            checkpoint.warn_of_forgetful(self.inputs)
 
     def fill(self, setup: Callable[[], object]) -> None:
         """Starts as many iterations as are prepared ahead, as far as there is data; ``setup`` is called before each."""
@@ -135,9 +139,16 @@ class Runner:
         number = self.readers.number(reader)
         return Position(*self.executor.place.states[number])
 
-    def checkpoint(self) -> str:
-        """The state after the last batch that was handed out."""
-        return checkpoint.save(self.executor, self.inputs, self._seed, self._batch_size)
+    def checkpoint(self, noted: Mapping[str, Any] | None = None) -> str:
+        """The state after the last batch that was handed out, and what an iterator notes in it."""
+        return checkpoint.save(self.executor, self.inputs, self._seed, self._batch_size, noted)
+
+    def check_state(self, state: Any) -> None:
+        """Raises ArgumentError where a pipeline with this state would be another one, and GraphError where this one is
+        closed, or another process's.
+        """
+        self.executor.check_process()
+        checkpoint.check(self.executor, self.inputs, parse(state), self._batch_size)
 
     def close(self) -> None:
         """Stops the threads, and lets others have their processors."""

@@ -16,6 +16,7 @@ import pytest
 from penstock import fn, types
 from penstock.errors import PenstockError
 from penstock.op import registry
+from tests.augment.frames import covering, framed
 from tests.augment.test_sweep import CASES, as_floats, encoded, is_picture, misshapen
 from tests.cases import SAME, Apart, Case
 from tests.runners import Nodes, Result, assert_apart, assert_equal, ours
@@ -86,6 +87,11 @@ def test_as_on_the_cpu(case: Case, folder: Path) -> None:
     assert_as_on_cpu(ours(case, folder, device="gpu"), wanted, case.on_gpu)
     batch_size = None if case.whole_batch else 2
     assert_as_on_cpu(ours(case, folder, device="gpu", batch_size=batch_size, num_threads=1), wanted, case.on_gpu)
+
+
+@parametrized(covering(framed(ON_GPU)))
+def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
+    assert_as_on_cpu(ours(case, folder, device="gpu"), ours(case, folder), case.on_gpu)
 
 
 @parametrized([case for case in ON_GPU if is_picture(case)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import io
 import os
 import re
 import subprocess
@@ -262,3 +264,20 @@ def test_only_files_are_decoded() -> None:
     pipe = made(lambda: fn.decoders.audio(fn.external_source(lambda: [np.zeros((2, 2), np.uint8)])), batch_size=1)
     with pytest.raises(OperatorError, match="expected the bytes of a file"):
         pipe.run()
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32"])
+@pytest.mark.parametrize(("format", "endian"), [("WAV", "FILE"), ("WAV", "BIG"), ("WAVEX", "FILE")])
+@pytest.mark.parametrize("shape", [(20000, 1), (5001, 3), (2, 1024), (0, 2)])
+def test_wave_files_are_soundfiles_to_the_last_bit(subtype: str, format: str, endian: str, shape: Any) -> None:
+    """The lowest byte of a number comes first, in RIFX the highest; samples are read piece by piece."""
+    soundfile = importlib.import_module("soundfile")
+    random = np.random.default_rng(shape)
+    file = io.BytesIO()
+    numbers = random.integers(-(2**31), 2**31, shape).astype(np.int32)
+    numbers[:1, :1] = -(2**31)
+    numbers[1:2, :1] = 2**31 - 1
+    soundfile.write(file, numbers, 16000, format=format, subtype=subtype, endian=endian)
+    wanted, _ = soundfile.read(io.BytesIO(file.getvalue()), dtype="float32", always_2d=True)
+    (found,), _ = decoded([file.getvalue()])
+    np.testing.assert_array_equal(found, wanted)

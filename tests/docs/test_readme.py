@@ -80,6 +80,16 @@ def test_conditionals(folder: Path) -> None:
     assert labels.as_array().shape == (16, 1)  # type: ignore[attr-defined]
 
 
+def test_checkpoints(folder: Path) -> None:
+    resuming, merging = blocks("docs/checkpoints.md", "python")
+    scope = run(resuming, folder)
+    got, expected = ([labels.flatten().tolist() for labels in scope[name]] for name in ("got", "expected"))  # type: ignore[attr-defined]
+    assert len(got) == 3
+    assert got == expected
+    read = run("from penstock import fn\n" + merging, folder)["read"]
+    assert sorted(read) == sorted([*range(8)] * 2)  # type: ignore[call-overload]
+
+
 def test_stopping_at_a_signal(folder: Path) -> None:
     """The loop that docs/troubleshooting.md shows ends where the signal came, and saves that place."""
     _, code = blocks("docs/troubleshooting.md", "python")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.op import registry
+from tests.augment.frames import framed
 from tests.augment.test_sweep import CASES, is_random
 from tests.cases import Case
 from tests.runners import assert_as_dali_on_gpu
@@ -26,3 +27,8 @@ def comparable(case: Case) -> bool:
 @pytest.mark.parametrize("case", [c for c in CASES if comparable(c)], ids=str)
 def test_parity_with_dalis_gpu(case: Case, folder: Path) -> None:
     assert_as_dali_on_gpu(case, folder, is_random(case))
+
+
+@pytest.mark.parametrize("case", [c for c in framed(CASES) if comparable(c)], ids=str)
+def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
+    assert_as_dali_on_gpu(case, folder)

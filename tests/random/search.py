@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tests.random.case import Case, snippet
 from tests.random.cases import draw
 from tests.random.compare import Difference, compare, compare_fusion
-from tests.random.known import known_difference
+from tests.random.known_differences import known_difference
 from tests.random.processes import Library, both, unfused
 from tests.random.shrink import shrunk
 

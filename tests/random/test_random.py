@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.random.compare import compare
-from tests.random.known import KNOWN, Known
+from tests.random.known import Known
+from tests.random.known_differences import KNOWN
 from tests.random.processes import Library, both
 from tests.random.search import search
 

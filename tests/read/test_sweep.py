@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import Pipeline
+from penstock import Pipeline, merge_states
 from penstock.errors import ArgumentError, GraphError, PenstockError, ReadError
 from penstock.op import registry
 from penstock.read.order import shard_sizes
@@ -148,6 +148,31 @@ def test_checkpoints(case: DataSet, options: dict[str, Any], tmp_path: Path) -> 
     other["read"]["Reader"]["samples"] += 1
     with pytest.raises(ArgumentError, match="'Reader' had samples="):
         pipeline(case, arguments, batch_size=2, checkpoint=json.dumps(other)).build()
+
+
+@all_cases
+@pytest.mark.parametrize("options", [{}, {"random_shuffle": True}], ids=str)
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 2), (1, 2)])
+def test_other_numbers_of_readers(
+    case: DataSet, options: dict[str, Any], before: int, after: int, tmp_path: Path
+) -> None:
+    """In the middle of an epoch: what the first have left is read by the others, each sample once."""
+    if len(case.samples) < max(before, after):
+        pytest.skip("fewer samples than readers")
+    arguments = case.written(tmp_path) | options
+
+    def pipes(count: int, **more: Any) -> list[Pipeline]:
+        each = ({**arguments, "num_shards": count, "shard_id": k} for k in range(count))
+        return [pipeline(case, one, batch_size=1, **more) for one in each]
+
+    begun = pipes(before)
+    found = [keys(read(pipe, 1))[0] for pipe in begun]
+    state = merge_states([pipe.state_dict() for pipe in begun])
+    for pipe in pipes(after, checkpoint=state):
+        order = pipe.reader_order("Reader")
+        left = len(order.indices(0)) if 0 in order.stages else 0  # there may be nothing left for one
+        found += keys(read(pipe, left)) if left else []
+    assert sorted(found) == sorted(keys(case.samples))
 
 
 @all_cases

@@ -16,7 +16,7 @@ SndLibrary::SndLibrary() {
   bool all = true;
 #define PS_SND(name) find_symbol(library, "sf_" #name, name), all = all && name;
   PS_SND(open_virtual) PS_SND(close) PS_SND(strerror) PS_SND(seek)
-  PS_SND(readf_float) PS_SND(readf_short) PS_SND(readf_int)
+  PS_SND(readf_float) PS_SND(readf_short) PS_SND(readf_int) PS_SND(read_raw)
 #undef PS_SND
   require(all, kLibrary);
 }

@@ -21,6 +21,7 @@ struct SndSource {                     // SF_VIRTUAL_IO
 };
 inline constexpr int kSndRead = 0x10;
 inline constexpr int kSndSubtypes = 0xffff, kSndFloat = 6, kSndDouble = 7, kSndTypes = 0x0fff0000, kSndOgg = 0x200000;
+inline constexpr int kSndPcm16 = 2, kSndPcm24 = 3, kSndPcm32 = 4, kSndWav = 0x10000, kSndWavExtensible = 0x130000;
 
 struct SndLibrary {
   SndFile* (*open_virtual)(SndSource*, int mode, SndInfo*, void* user) = nullptr;
@@ -30,6 +31,7 @@ struct SndLibrary {
   int64_t (*readf_float)(SndFile*, float*, int64_t) = nullptr;
   int64_t (*readf_short)(SndFile*, int16_t*, int64_t) = nullptr;
   int64_t (*readf_int)(SndFile*, int32_t*, int64_t) = nullptr;
+  int64_t (*read_raw)(SndFile*, void*, int64_t bytes) = nullptr;
   static const SndLibrary& get();      // throws Error(unsupported) where there is none
 
  private:

@@ -28,12 +28,14 @@ class Sound {
   void skip(int64_t frames);
   // The next samples of all channels, which must be there: throws Error(decode). As integers only where floats are not
   // what is stored, which libsndfile would not scale.
-  void read(float* to, int64_t frames) { read(SndLibrary::get().readf_float, to, frames); }
+  void read(float* to, int64_t frames);
   void read(int16_t* to, int64_t frames) { read(SndLibrary::get().readf_short, to, frames); }
   void read(int32_t* to, int64_t frames) { read(SndLibrary::get().readf_int, to, frames); }
 
  private:
   template <class T> void read(int64_t (*function)(SndFile*, T*, int64_t), T* to, int64_t frames);
+  template <int kBytes> void read_pcm(float* to, int64_t frames);
+  [[noreturn]] void fail_short() const;
   [[noreturn]] void give_up(const std::string& why) const;
 
   struct Memory;

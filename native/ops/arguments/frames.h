@@ -8,6 +8,8 @@
 namespace ps {
 
 inline bool has_frames(const Tensor* t) { return t && t->layout.axes[0] == 'F' && t->shape.ndim > 0; }
+// One frame's values are for all.
+inline bool differs_by_frame(const Tensor* t) { return has_frames(t) && t->shape[0] != 1; }
 
 class FrameArg {
  public:
@@ -17,8 +19,9 @@ class FrameArg {
   // How many frames have values; -1: all have the same.
   int64_t frames(const Context& c) const {
     const Tensor* t = arg_.tensor(c);
-    return has_frames(t) ? t->shape[0] : -1;
+    return differs_by_frame(t) ? t->shape[0] : -1;
   }
+  bool has_frames(const Context& c) const { return ps::has_frames(arg_.tensor(c)); }
   // How many values a frame has.
   int64_t size(const Context& c) const {
     const int64_t n = frames(c), all = arg_.size(c);

@@ -14,19 +14,18 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
  public:
   explicit BrightnessContrast(const Spec& s)
       : PixelOperator(s, PS_FUNCTOR_TEMPLATE(BrightnessContrast, "color/brightness_contrast.h", float)),
-        brightness_(s.arg<float>("brightness")), shift_(s.arg<float>("brightness_shift")),
-        contrast_(s.arg<float>("contrast")), center_(s.arg<float>("contrast_center")) {}
+        brightness_(s, "brightness"), shift_(s, "brightness_shift"), contrast_(s, "contrast"),
+        center_(s, "contrast_center") {}
 
   void setup(const Context& c) const override {
     begin_setup(c, picture_layout(c.in(0), false));
-    refuse_frames(c, brightness_, "brightness"), refuse_frames(c, shift_, "brightness_shift");
-    refuse_frames(c, contrast_, "contrast"), refuse_frames(c, center_, "contrast_center");
-    const float center = center_.given() ? center_.get(c) : middle(c.in(0).dtype);
-    const float brightness = brightness_.get(c), contrast = contrast_.get(c);
-    // In this order, which decides how the numbers are rounded.
-    Functor& f = c.param<Functor>();
-    f.multiplier = brightness * contrast;
-    f.addend = shift_.get(c) * range(c.out(0).dtype) + brightness * (center - contrast * center);
+    set_functors(c, {&brightness_, &shift_, &contrast_, &center_}, [&](int64_t frame, Functor& f) {
+      const float center = center_.given() ? center_.get(c, frame) : middle(c.in(0).dtype);
+      const float brightness = brightness_.get(c, frame), contrast = contrast_.get(c, frame);
+      // In this order, which decides how the numbers are rounded.
+      f.multiplier = brightness * contrast;
+      f.addend = shift_.get(c, frame) * range(c.out(0).dtype) + brightness * (center - contrast * center);
+    });
   }
 
  private:
@@ -54,7 +53,7 @@ class BrightnessContrast : public PixelOperator<device::BrightnessContrast<float
     for (size_t i = 0; i < n; i++) out[i] = convert<Out>(affine(convert<float>(in[i])));
   }
 
-  Arg<float> brightness_, shift_, contrast_, center_;
+  FrameArg brightness_, shift_, contrast_, center_;
 };
 
 PS_OPERATOR("brightness_contrast", BrightnessContrast)

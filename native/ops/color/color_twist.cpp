@@ -14,9 +14,8 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
 
  public:
   explicit ColorTwist(const Spec& s)
-      : PixelOperator(s, PS_FUNCTOR_TEMPLATE(ColorTwist, "color/color_twist.h", float)), hue_(s.arg<float>("hue")),
-        saturation_(s.arg<float>("saturation")), value_(s.arg<float>("value")),
-        brightness_(s.arg<float>("brightness")), contrast_(s.arg<float>("contrast")) {}
+      : PixelOperator(s, PS_FUNCTOR_TEMPLATE(ColorTwist, "color/color_twist.h", float)), hue_(s, "hue"),
+        saturation_(s, "saturation"), value_(s, "value"), brightness_(s, "brightness"), contrast_(s, "contrast") {}
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -26,13 +25,13 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
       fail(ErrorKind::layout, std::string("expected three channels as the last axis, got the layout '") +
                                   layout.axes + "' and the shape " + to_string(in.shape));
     begin_setup(c, layout);
-    refuse_frames(c, hue_, "hue"), refuse_frames(c, saturation_, "saturation"), refuse_frames(c, value_, "value");
-    refuse_frames(c, brightness_, "brightness"), refuse_frames(c, contrast_, "contrast");
-    const float brightness = brightness_.get(c), contrast = contrast_.get(c);
     const float middle = is_float(in.dtype) ? 0.5f : 128.f;        // which contrast leaves as it is
-    Functor& f = c.param<Functor>();
-    color::matrix(hue_.get(c), saturation_.get(c), value_.get(c), brightness * contrast, f.matrix);
-    f.offset = (middle - middle * contrast) * brightness;
+    set_functors(c, {&hue_, &saturation_, &value_, &brightness_, &contrast_}, [&](int64_t frame, Functor& f) {
+      const float brightness = brightness_.get(c, frame), contrast = contrast_.get(c, frame);
+      color::matrix(hue_.get(c, frame), saturation_.get(c, frame), value_.get(c, frame), brightness * contrast,
+                    f.matrix);
+      f.offset = (middle - middle * contrast) * brightness;
+    });
   }
 
  private:
@@ -54,7 +53,7 @@ class ColorTwist : public PixelOperator<device::ColorTwist<float>, 3> {
     }
   }
 
-  Arg<float> hue_, saturation_, value_, brightness_, contrast_;
+  FrameArg hue_, saturation_, value_, brightness_, contrast_;
 };
 
 PS_OPERATOR("color_twist", ColorTwist)

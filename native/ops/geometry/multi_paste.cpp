@@ -30,10 +30,10 @@ class PartArg {
     if (!given()) return;
     const Tensor* t = tensor(c);
     const int64_t have = shares_.given() ? shares_.size(c) : pixels_.size(c);
-    if (has_frames(t) && t->shape[0] != frames)
+    if (differs_by_frame(t) && t->shape[0] != frames)
       fail(ErrorKind::argument, name() + " has values for " + std::to_string(t->shape[0]) + " frames, but there are " +
                                     (frames < 0 ? "none" : std::to_string(frames)));
-    const int64_t wanted = 2 * parts * (has_frames(t) ? frames : 1);
+    const int64_t wanted = 2 * parts * (differs_by_frame(t) ? frames : 1);
     if (have != wanted)
       fail(ErrorKind::argument, name() + " has " + std::to_string(have) + " values; expected y and x for " +
                                     std::to_string(parts) + (parts == 1 ? " part" : " parts"));
@@ -41,7 +41,7 @@ class PartArg {
 
   // Of a part and an axis, 0 for y. `up`: shares are rounded up.
   int64_t get(const Context& c, int64_t frame, int64_t part, int64_t parts, int axis, int64_t extent, bool up) const {
-    const int64_t i = ((has_frames(tensor(c)) ? frame : 0) * parts + part) * 2 + axis;
+    const int64_t i = ((differs_by_frame(tensor(c)) ? frame : 0) * parts + part) * 2 + axis;
     if (!shares_.given()) {
       const double v = pixels_.get(c, i);
       return v > -kMost && v < kMost ? int64_t(v) : v < 0 ? -int64_t(kMost) : int64_t(kMost);

@@ -16,16 +16,17 @@ class Rotate : public WarpOperator {
   void find_size(const Context& c, const WarpSpace& space, Shape& out) const override {
     if (keep_size_) return;
     check(c, space);                               // before values are looked at
-    int64_t in[3], most[3] = {};
+    int64_t in[3], most[3] = {}, odd[3] = {};
     space.extents(c.in(0).shape, in);
     const int64_t frames = by_frame(c) ? space.frame_count(c.in(0).shape) : 1;
     for (int64_t f = 0; f < frames; f++) {
-      int64_t canvas[3];
-      if (space.count == 2) canvas_of_picture(c, f, in, canvas);
-      else canvas_of_volume(c, f, in, canvas);
-      for (int d = 0; d < space.count; d++) most[d] = std::max(most[d], canvas[d]);
+      int64_t least[3], like[3];
+      if (space.count == 2) rotated_extents(radians(c, f), in, least, like);
+      else canvas_of_volume(c, f, in, least, like);
+      for (int d = 0; d < space.count; d++) most[d] = std::max(most[d], least[d]), odd[d] += like[d] & 1;
     }
-    for (int d = 0; d < space.count; d++) out[space.first + space.count - 1 - d] = most[d];
+    for (int d = 0; d < space.count; d++)            // of frames' parities, that of most
+      out[space.first + space.count - 1 - d] = with_parity_of(most[d], 2 * odd[d] > frames);
   }
 
   void check(const Context& c, const WarpSpace& space) const override {
@@ -70,11 +71,7 @@ class Rotate : public WarpOperator {
     rotation_matrix(-radians(c, frame), axis, to);  // from the output to the input
   }
 
-  void canvas_of_picture(const Context& c, int64_t frame, const int64_t* in, int64_t* out) const {
-    rotated_extents(radians(c, frame), in, out);
-  }
-
-  void canvas_of_volume(const Context& c, int64_t frame, const int64_t* in, int64_t* out) const {
+  void canvas_of_volume(const Context& c, int64_t frame, const int64_t* in, int64_t* least, int64_t* like) const {
     float m[9];
     turn_volume(c, frame, m);
     for (int i = 0; i < 3; i++) {
@@ -85,7 +82,8 @@ class Rotate : public WarpOperator {
         sum += part * float(in[k]);
         if (part > std::fabs(m[dominant * 3 + i])) dominant = k;
       }
-      out[i] = with_parity_of(int64_t(std::max(std::ceil(sum - kCanvasSlack), 0.0f)), in[dominant]);
+      least[i] = int64_t(std::max(std::ceil(sum - kCanvasSlack), 0.0f));
+      like[i] = in[dominant];
     }
   }
 

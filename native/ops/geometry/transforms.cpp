@@ -55,7 +55,11 @@ class TransformOperator : public Operator {
 
   void setup(const Context& c) const final {
     int64_t frames = -1;
-    for (const FrameArg* a : arguments()) join(frames, a->frames(c), a->name());
+    bool sequence = false;
+    for (const FrameArg* a : arguments()) {
+      join(frames, a->frames(c), a->name());
+      sequence |= a->has_frames(c);
+    }
     int n = 0;
     for (int i = 0; i < c.num_inputs; i++) {
       const int axes = axes_of(c.in(i));
@@ -63,6 +67,7 @@ class TransformOperator : public Operator {
       n = axes;
       join(frames, has_frames(&c.in(i)) ? c.in(i).shape[0] : -1, "an input");
     }
+    if (sequence && frames < 0) frames = 1;
     const int64_t own = axes(c, n);
     if (own < 1 || own > kMostTransformAxes)
       fail(ErrorKind::argument,

@@ -74,18 +74,18 @@ class WarpPerspective : public SampleOperator<device::PerspectiveMap> {
     return {kept.data(), by_frame(c) ? 9 : 0, 0, 0, 0, parts(c)};
   }
   // The same operations, several pixels at a time.
-  void find_positions(const device::PerspectiveMap& map, int64_t frame, int y, int n,
+  void find_positions(const device::PerspectiveMap& map, int64_t frame, int first, int y, int n,
                       device::Position<2>* __restrict to) const override {
     float m[9];
     std::copy_n(map.matrices + frame * map.step, 9, m);
     const float v = float(y), dx = m[1] * v, dy = m[4] * v, dw = m[7] * v, parts = map.parts;
-    for (int x = 0; x < n; x++) {
-      const float u = float(x), w = (m[6] * u + dw) + m[8];
-      to[x] = {{((m[0] * u + dx) + m[2]) / w, ((m[3] * u + dy) + m[5]) / w}};
+    for (int i = 0; i < n; i++) {
+      const float u = float(first + i), w = (m[6] * u + dw) + m[8];
+      to[i] = {{((m[0] * u + dx) + m[2]) / w, ((m[3] * u + dy) + m[5]) / w}};
     }
     if (parts == 0) return;
-    for (int x = 0; x < n; x++)
-      to[x] = {{device::even_half(to[x].v[0] * parts) / parts, device::even_half(to[x].v[1] * parts) / parts}};
+    for (int i = 0; i < n; i++)
+      to[i] = {{device::even_half(to[i].v[0] * parts) / parts, device::even_half(to[i].v[1] * parts) / parts}};
   }
   device::PerspectiveMap map_there(const Context& c, gpu::Recorder& r, const Planes& p) const override {
     if (as_input_) return {c.in(1).as<float>(), by_frame(c) ? 9 : 0, 1, invert_, corner_, parts(c)};

@@ -12,7 +12,7 @@ class Rotate(WarpArgs):
 
     Without ``size`` and ``keep_size`` the output is large enough for all of the turned input; an odd extent stays odd
     and an even one even, also when width and height change places, so that turns by 90 degrees move whole pixels. The
-    frames of a sequence share one size, the largest.
+    frames of a sequence share one size, the largest, odd or even as that of most of them.
 
     Input: HWC, FHWC, DHWC or FDHWC (without a layout: HWC, FHWC or FDHWC by the number of axes), of type UINT8, INT16,
     INT32 or FLOAT. Output: the same layout, of type ``dtype``; integers are rounded half away from zero.

@@ -10,6 +10,8 @@ class PerFrame(Op):
     """Says in the layout that the first axis is that of frames, as arguments with a value per frame need it.
 
     Nothing is copied. For example, ``fn.rotate(video, angle=fn.per_frame(angles))`` turns each frame by its own angle.
+    There must be as many values as the sequence has frames, or one for all of them. Operators whose arguments have one
+    value for a sample are errors with more.
 
     Input: a tensor of any type with one axis or more. Output: the same elements. A layout begins with "F"; where the
     input has none, its other axes are called "*".

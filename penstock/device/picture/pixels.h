@@ -19,4 +19,15 @@ template <class In, class Out, int N, class Stage> struct Pixels {
   }
 };
 
+// The same with fields of its own for each frame.
+template <class In, class Out, int N, class Stage> struct FramePixels {
+  const In* in;
+  Out* out;
+  const Stage* stages;
+  Divisor pixels;                      // of a frame
+  PS_FN void element(int64_t i) const {
+    Pixels<In, Out, N, Stage>{in, out, stages[pixels.quotient(uint64_t(i))]}.element(i);
+  }
+};
+
 }  // namespace ps::device

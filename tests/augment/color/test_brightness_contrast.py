@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ CASES = [
     near("brightness_contrast", pictures(dtype=np.float32), brightness_shift=SHIFT, dtype=types.INT16),
     near("brightness_contrast", pictures(dtype=np.float32), brightness_shift=SHIFT, contrast=2, dtype=types.UINT8),
     near("brightness", pictures(), brightness=BRIGHTNESS, brightness_shift=0.25),
+    near("brightness", pictures(), brightness=1.5, brightness_shift=SHIFT),
     near("brightness", pictures("FHWC", np.float32), brightness=1.1, brightness_shift=SHIFT),
     near("brightness", pictures("DHWC"), brightness=0.3, dtype=types.FLOAT),
     near("contrast", pictures(), contrast=CONTRAST),
@@ -152,12 +154,33 @@ def test_a_center_that_is_given_is_no_default() -> None:
 
 
 @pytest.mark.parametrize("operator", ["brightness_contrast", "color_twist"])
-def test_values_of_frames_are_refused(operator: str) -> None:
-    """DALI takes them; it would be wrong to use the first one for all."""
+@pytest.mark.parametrize(
+    ("values", "layout", "problem"),
+    [
+        ([1, 2, 3], "FHWC", "contrast has values for 3 frames, but the input has 2"),
+        ([1, 2], "DHWC", "contrast has values for 2 frames, but the input has no frames"),
+        ([[1, 2], [3, 4]], "FHWC", "contrast has 2 values: expected 1"),
+    ],
+)
+def test_values_that_frames_cannot_have(operator: str, values: Any, layout: str, problem: str) -> None:
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
     with pipe:
-        each = fn.per_frame(constant(np.float32([1, 2])))
-        x = constant(np.zeros((2, 4, 5, 3), np.uint8), "FHWC")
-        pipe.set_outputs(getattr(fn, operator)(x, contrast=each))
-    with pytest.raises(OperatorError, match="contrast has a value for each frame"):
+        each = fn.per_frame(constant(np.float32(values)))
+        pipe.set_outputs(getattr(fn, operator)(constant(np.zeros((2, 4, 5, 3), np.uint8), layout), contrast=each))
+    with pytest.raises(OperatorError, match=f"{operator}: {problem}"):
+        pipe.run()
+
+
+@pytest.mark.parametrize("operator", ["brightness_contrast", "color_twist", "flip", "noise.gaussian"])
+def test_several_values_for_one_argument(operator: str) -> None:
+    """The first one would not do: DALI refuses it, too."""
+    name, dtype = {"flip": ("horizontal", np.int32), "noise.gaussian": ("stddev", np.float32)}.get(
+        operator, ("brightness", np.float32)
+    )
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        x = constant(np.zeros((4, 5, 3), np.uint8), "HWC")
+        value = fn.external_source(lambda: [np.array([1, 0], dtype)])
+        pipe.set_outputs(attrgetter(operator)(fn)(x, **{name: value}))
+    with pytest.raises(OperatorError, match=f"{operator}: {name} has 2 values: expected 1"):
         pipe.run()

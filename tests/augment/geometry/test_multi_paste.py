@@ -86,6 +86,8 @@ CASES = [
     case("multi_paste", SAME, OTHERS, SAME, reference=pasted, in_anchors=TWO[1], shapes=TWO[2], out_anchors=TWO[0]),
     case("multi_paste", FLOATS, reference=pasted, dtype=types.UINT8),
     case("multi_paste", FLOATS, reference=pasted, dtype=types.INT16, in_anchors_rel=per_sample([[[0.3, 0.5]]] * 3)),
+    case("multi_paste", SAME, reference=pasted, shapes_rel=per_sample([[[0.5, 0.33]], [[0.2, 0.6]], [[0.7, 0.1]]]),
+         out_anchors_rel=per_sample([[[0.3, 0.25]], [[0.0, 0.2]], [[0.1, 0.15]]])),
     case("multi_paste", SAME, reference=by_ids, whole_batch=True, in_ids=[2, 0]),
     case("multi_paste", SAME, reference=by_ids, whole_batch=True, in_ids=IDS, out_anchors=PLACES, output_size=[60, 70]),
     case("multi_paste", SAME, reference=by_ids, whole_batch=True, in_ids=IDS, shapes=PARTS, out_anchors=PLACES,

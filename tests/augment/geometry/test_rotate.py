@@ -28,10 +28,11 @@ def turn(angle: float, axis: Any = None) -> Array:
     return np.eye(3) + np.sin(a) * cross + (1 - np.cos(a)) * cross @ cross
 
 
-def canvas(matrix: Array, extents: Array) -> Array:
-    """In the order x, y, z: all of the input, as odd or even as the axis that goes there."""
-    size = np.ceil(np.abs(matrix.T) @ extents - 0.01).astype(int)
-    return size + (size + extents[np.abs(matrix.T).argmax(1)]) % 2
+def canvas(turns: list[Array], extents: Array) -> Array:
+    """In the order x, y, z: all of the input, as odd or even as the axis that goes there in most frames."""
+    size = np.max([np.ceil(np.abs(t.T) @ extents - 0.01).astype(int) for t in turns], axis=0)
+    odd = np.mean([extents[np.abs(t.T).argmax(1)] % 2 for t in turns], axis=0) > 0.5
+    return np.asarray(size + (size + odd) % 2)
 
 
 def reference(layout: str) -> Callable[..., Any]:
@@ -41,7 +42,7 @@ def reference(layout: str) -> Callable[..., Any]:
         axes = space_of(layout)
         extents = np.array([x.shape[i] for i in axes])[::-1]
         turns = [turn(a, axis if len(axes) == 3 else None) for a in np.atleast_1d(angle)]
-        out = np.max([extents if keep_size else canvas(t, extents) for t in turns], axis=0)
+        out = extents if keep_size else canvas(turns, extents)
         if size is not None:
             of_node = isinstance(size, np.ndarray)  # its fractions are cut off
             out = np.floor(np.array(size)[::-1] + (0 if of_node else 0.5)).astype(int)

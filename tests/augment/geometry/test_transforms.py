@@ -135,6 +135,7 @@ CASES = [
     of("crop", crop, from_start=[3, 2], from_end=[1, 5], to_start=[0, 40], to_end=[20, 30], absolute=True),
     of("crop", crop, from_start=[3, 2], from_end=[1, 5], to_start=[0, 40], to_end=[20, 30]),
     of("crop", crop, TWO, from_start=POINTS, from_end=9, to_end=[3, 4], reverse_order=True),
+    of("crop", crop, from_end=POINTS, to_start=per_sample([(0.5, 3.0), (-2.0, 4.0), (1.0, 1.0)]), to_end=POINTS),
     of("crop", crop, THREE, from_end=[2, 3, 4]),
     of("crop", crop, from_start=1.0),
     of("crop", crop, from_start=[0, 1], from_end=[1, 1], to_start=[0.2, 0.3], to_end=[0.8, 0.5]),

@@ -23,8 +23,14 @@ class MirroredRow {
   void begin(int64_t width, int64_t channels, int64_t radius) {
     width_ = width, channels_ = channels, radius_ = radius;
     row_.resize(size_t((width + 2 * radius) * channels));
+    zeros_.resize(size_t(width * channels));
   }
   float* data() { return row_.data() + radius_ * channels_; }
+  // Of the same length, without mirrored ends.
+  float* zeros() {
+    std::fill(zeros_.begin(), zeros_.end(), 0.0f);
+    return zeros_.data();
+  }
   void mirror() {
     for (int64_t k = 1; k <= radius_; k++) {
       copy(-k, device::mirrored_101(-k, width_));
@@ -37,7 +43,7 @@ class MirroredRow {
     std::copy_n(data() + from * channels_, channels_, data() + to * channels_);
   }
   int64_t width_ = 0, channels_ = 0, radius_ = 0;
-  std::vector<float> row_;
+  std::vector<float> row_, zeros_;
 };
 
 // A derivative of a picture, added to `sum`: its windows along columns (none: the picture is a row) and rows.
@@ -58,9 +64,11 @@ void add_derivative(const In* picture, int64_t height, int64_t width, int64_t ch
       convert_n(picture + y * n, columns, size_t(n));
     }
     row.mirror();
+    float* total = scale == 1 ? sum : row.zeros();   // the scale comes last, which decides how sums are rounded
     for (int64_t k = -radius; k <= radius; k++)
-      if (const float weight = scale * along[size_t(k + radius)]; weight != 0)
-        add_weighted(columns + k * channels, weight, sum, n);
+      if (const float weight = along[size_t(k + radius)]; weight != 0)
+        add_weighted(columns + k * channels, weight, total, n);
+    if (total != sum) add_weighted(total, scale, sum, n);
   }
 }
 

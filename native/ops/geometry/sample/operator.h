@@ -1,13 +1,16 @@
 // What operators that read pictures at any positions have in common. `Map` is that of device/geometry/sample.h.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/convert.h"
 #include "cuda/record/operator.h"
 #include "device/geometry/sample.h"
 #include "ops/arguments/planes.h"
+#include "ops/geometry/sample/linear_bytes.h"
 
 namespace ps {
 
@@ -86,14 +89,16 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
   // For each channel of the input.
   virtual std::vector<float> fills(const Context& c, const Planes& in) const = 0;
   virtual Map map(const Context& c, const Planes& out, std::vector<float>& kept) const = 0;
-  // Of a row's pixels, on the CPU: as the map has them.
-  virtual void find_positions(const Map& map, int64_t frame, int y, int n, device::Position<2>* to) const {
-    for (int x = 0; x < n; x++) to[x] = map.position(frame, x, y);
+  // Of n pixels of a row, on the CPU: as the map has them.
+  virtual void find_positions(const Map& map, int64_t frame, int first, int y, int n, device::Position<2>* to) const {
+    for (int i = 0; i < n; i++) to[i] = map.position(frame, first + i, y);
   }
   virtual Map map_there(const Context& c, gpu::Recorder& r, const Planes& out) const = 0;
 
  private:
   static constexpr int64_t kLongest = 1 << 28;       // floats and integers count pixels
+  // Columns that are done row after row: what slanting rows of them read stays in the first cache.
+  static constexpr int64_t kColumns = 64;
 
   device::SampleFields fields_of(const Context& c, const Planes& p, const Planes& q) const {
     const bool empty = p.elements() == 0;            // then the border is all there is
@@ -104,28 +109,47 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
   }
 
   template <class T, int kTaps> void run_planes(const Context& c) const {
+    switch (planes_of(c.out(0)).channels) {
+      case 1: return run_channels<T, kTaps, 1>(c);
+      case 3: return run_channels<T, kTaps, 3>(c);
+      default: return run_channels<T, kTaps, 0>(c);
+    }
+  }
+
+  // C: the number of channels, or 0 for any.
+  template <class T, int kTaps, int C> void run_channels(const Context& c) const {
     const Planes p = planes_of(c.in(0)), q = planes_of(c.out(0));
     const std::vector<float> fill = fills(c, p);
     const device::SampleFields f = fields_of(c, p, q);
+    const int channels = C ? C : int(q.channels);
     std::vector<float> kept;
     const Map where = map(c, q, kept);
-    T* to = c.out(0).as<T>();
-    std::vector<device::Position<2>> positions(static_cast<size_t>(q.width));
-    for (int64_t k = 0; k < q.count; k++) {
-      const T* from = c.in(0).as<T>() + k * p.elements();
-      const float* beyond = fill.data() + k % q.per_frame * q.channels;
-      for (int64_t y = 0; y < q.height; y++, to += q.width * q.channels) {
-        find_positions(where, k / q.per_frame, int(y), int(q.width), positions.data());
-        const auto row = [&](auto channels) {
-          const int n = channels ? int(channels) : int(q.channels);
-          for (int64_t x = 0; x < q.width; x++)
-            device::sample<T, kTaps>(f, from, positions[size_t(x)], beyond, n, to + x * n);
-        };
-        if (q.channels == 1) row(std::integral_constant<int, 1>());
-        else if (q.channels == 3) row(std::integral_constant<int, 3>());
-        else row(std::integral_constant<int, 0>());
+    device::Position<2> positions[kColumns];
+    const auto pieces = [&](auto&& piece) {
+      for (int64_t k = 0; k < q.count; k++) {
+        const T* from = c.in(0).as<T>() + k * p.elements();
+        T* to = c.out(0).as<T>() + k * q.elements();
+        const float* beyond = fill.data() + k % q.per_frame * q.channels;
+        for (int64_t x = 0; x < q.width; x += kColumns) {
+          const int64_t n = std::min(kColumns, q.width - x);
+          for (int64_t y = 0; y < q.height; y++) {
+            find_positions(where, k / q.per_frame, int(x), int(y), int(n), positions);
+            piece(from, n, beyond, to + (y * q.width + x) * q.channels);
+          }
+        }
       }
-    }
+    };
+    if constexpr (kTaps == 2 && C > 0 && std::is_same_v<T, uint8_t>)
+      if (LinearBytes<C>::fits(f)) {
+        LinearBytes<C> linear(f, kColumns);
+        return pieces([&](const uint8_t* from, int64_t n, const float* beyond, uint8_t* to) {
+          linear.run(from, positions, n, beyond, to);
+        });
+      }
+    pieces([&](const T* from, int64_t n, const float* beyond, T* to) {
+      for (int64_t i = 0; i < n; i++)
+        device::sample<T, kTaps>(f, from, positions[i], beyond, channels, to + i * channels);
+    });
   }
 
   int32_t taps_, border_;

@@ -15,7 +15,8 @@ extern template void reduce<device::SumFold>(DType, const ReducedShape&, Arena&,
 extern template void reduce<device::SquareFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
 extern template void reduce<device::MinFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
 extern template void reduce<device::MaxFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
-extern template void reduce<device::DeviationFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
+extern template void reduce<device::DeviationFold>(DType, const ReducedShape&, Arena&, const double*, const void*,
+                                                   void*);
 
 // Calls f with the fold that a reduction consists of: f(tag), tag.reduce(...), tag.Result<T>.
 template <template <class> class FoldOf> struct FoldTag {

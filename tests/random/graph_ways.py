@@ -1,0 +1,160 @@
+"""The ways to run a random graph, all of which must give the same, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock import Pipeline, fn, math, newaxis, types
+from penstock.errors import PenstockError
+from tests.random import data
+from tests.random.draw import FORMATS
+from tests.random.graphs import Graph
+
+ITERATIONS, MIDDLE = 4, 2
+Result = Sequence[Any]  # of an iteration: its outputs, or why it failed
+SCOPE: dict[str, Any] = {
+    **vars(data), "np": np, "operator": operator, "fn": fn, "math": math, "newaxis": newaxis, "types": types
+}  # fmt: skip
+
+
+def write_files(folder: Path) -> list[str]:
+    """Pictures, for readers."""
+    paths = [folder / f"{k}" for k in range(7)]
+    for k, path in enumerate(paths):
+        path.write_bytes(data.file(FORMATS[k], 40 + k, 30 + 3 * k, k).tobytes())
+    return [str(path) for path in paths]
+
+
+class Ways:
+    """Runs graphs over these files."""
+
+    def __init__(self, files: list[str]):
+        self._scope = {**SCOPE, "FILES": files, "flat": _flat}
+
+    def sound(self, graph: Graph) -> Graph | None:
+        """Without the calls that are refused, and without outputs that cannot be made: what remains can be run."""
+        defined: dict[str, Any] = dict(self._scope)
+        kept = []
+        with _pipeline(graph):
+            for value, line in zip(graph.values, graph.lines(), strict=True):
+                try:
+                    exec(line, defined)
+                    kept.append(value)
+                except (PenstockError, TypeError, ValueError, NameError, IndexError, KeyError, OverflowError):
+                    defined.pop(value.name, None)
+        whole = replace(graph, values=tuple(kept))
+        names = {value.name for value in kept}
+        good = [name for name in graph.outputs if name in names and self._runs(whole.giving(name))]
+        return whole.giving(*good) if good else None
+
+    def compare(self, graph: Graph) -> str | None:
+        """What differs, and by which way; None: nothing."""
+        begun = self.built(graph)
+        expected = iterate(begun, graph, 0, ITERATIONS)
+        text = begun.serialize()
+        half = self.built(graph, num_threads=1)
+        if found := _differs("run by one thread", iterate(half, graph, 0, MIDDLE), expected[:MIDDLE]):
+            return found
+        state = half.checkpoint()
+        ways: dict[str, tuple[int, Callable[[], Pipeline]]] = {
+            "unfused": (0, lambda: self.unfused(graph)),
+            "serialized": (0, lambda: Pipeline.deserialize(text)),
+            "resumed": (MIDDLE, lambda: self.built(graph, seed=None, checkpoint=state)),
+            "serialized and resumed": (MIDDLE, lambda: Pipeline.deserialize(text, checkpoint=state)),
+            "set back": (MIDDLE, lambda: _loaded(begun, state)),
+        }
+        for way, (first, make) in ways.items():
+            try:
+                found = _differs(way, iterate(make(), graph, first, ITERATIONS - first), expected[first:])
+            except PenstockError as error:
+                found = f"{way}: {type(error).__name__}: {error}"
+            if found:
+                return found
+        return None
+
+    def built(self, graph: Graph, **arguments: Any) -> Pipeline:
+        """The graph's pipeline."""
+        pipe = _pipeline(graph, **arguments)
+        scope = dict(self._scope)
+        exec(graph.text(), scope)
+        with pipe:
+            pipe.set_outputs(*scope["define"]())
+        pipe.build()
+        return pipe
+
+    def unfused(self, graph: Graph) -> Pipeline:
+        with _without_fusion():
+            return self.built(graph, prefetch_queue_depth=1)
+
+    def _runs(self, graph: Graph) -> bool:
+        try:
+            return not any(isinstance(r[0], str) for r in iterate(self.built(graph), graph, 0, 1))
+        except PenstockError:
+            return False
+
+
+def _pipeline(graph: Graph, **arguments: Any) -> Pipeline:
+    return Pipeline(**{"batch_size": graph.batch, "num_threads": 2, "device_id": None, "seed": 7, **arguments})
+
+
+def _loaded(pipe: Pipeline, state: str) -> Pipeline:
+    """A pipeline that has run already."""
+    pipe.load_state_dict(json.loads(state))
+    return pipe
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    return [one for value in values for one in (value if isinstance(value, (list, tuple)) else [value])]
+
+
+def iterate(pipe: Pipeline, graph: Graph, first: int, count: int) -> list[Result]:
+    """What so many iterations give, of which each is fed with samples in another order."""
+    fed = {source.name: [eval(text, SCOPE) for text in source.samples] for source in graph.sources()}
+    for iteration in range(first, first + count):
+        for name, samples in fed.items():
+            pipe.feed_input(name, [samples[(k + iteration) % len(samples)] for k in range(len(samples))])
+    results: list[Result] = []
+    for _ in range(count):
+        try:
+            results.append([_output(output) for output in pipe.run()])
+        except PenstockError as error:
+            results.append([type(error).__name__, str(error).splitlines()[0]])
+    return results
+
+
+def _output(output: Any) -> Any:
+    arrays = [np.asarray(output.at(i)) for i in range(len(output))]
+    return int(output.dtype), output.layout(), [(array.shape, array.tobytes()) for array in arrays]
+
+
+def _differs(way: str, got: list[Result], expected: list[Result]) -> str | None:
+    for iteration, (one, other) in enumerate(zip(got, expected, strict=True)):
+        if one != other:
+            which = [k for k, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
+            return f"{way}: iteration {iteration} of what was compared, outputs {which}: {_shown(one)}, {_shown(other)}"
+    return None
+
+
+def _shown(result: Result) -> str:
+    return ", ".join(o if isinstance(o, str) else f"{o[0]} {o[1]!r} {[s for s, _ in o[2]]}" for o in result)
+
+
+@contextmanager
+def _without_fusion() -> Iterator[None]:
+    before = os.environ.get("PENSTOCK_FUSE")
+    os.environ["PENSTOCK_FUSE"] = "0"
+    try:
+        yield
+    finally:
+        del os.environ["PENSTOCK_FUSE"]
+        if before is not None:
+            os.environ["PENSTOCK_FUSE"] = before
