@@ -358,6 +358,8 @@ PS_API int ps_decode_codecs(ps_codec* codecs, int n);
  * where its operators are, checked and completed; how many there are. */
 PS_API int ps_library_load(const char* path, int global_symbols,
                            const struct penstock_operator* const** operators); /* waits */
+/* The same of a table in memory, which must stay as long. */
+PS_API int ps_library_take(const struct penstock_library* library, const struct penstock_operator* const** operators);
 /* So that nodes can be made of one of them, by this name. */
 PS_API int ps_library_add(const struct penstock_operator*, const char* kernel);
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         tensors,
         tfrecord,
     )
+    from penstock.define import operator
     from penstock.insight.profile import profile
     from penstock.run.merge import merge_states
 
@@ -46,6 +47,7 @@ __all__ = [
     "math",
     "merge_states",
     "newaxis",
+    "operator",
     "ops",
     "pipeline_def",
     "plugin",
@@ -72,6 +74,8 @@ def get_include() -> str:
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "operator":
+        return importlib.import_module(f"{__name__}.define").operator
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
     if name == "merge_states":

@@ -34,7 +34,15 @@ def load() -> None:
 
 
 # As DALI's classes have them.
-_SPELLED = {"bbox": "BBox", "coco": "COCO", "mxnet": "MXNet", "roi": "ROI", "ssd": "SSD", "tfrecord": "TFRecord"}
+_SPELLED = {
+    "bbox": "BBox",
+    "coco": "COCO",
+    "dl": "DL",
+    "mxnet": "MXNet",
+    "roi": "ROI",
+    "ssd": "SSD",
+    "tfrecord": "TFRecord",
+}
 
 
 def class_name(name: str) -> str:

@@ -20,6 +20,7 @@ PenstockError
 │   └── FunctionError                 a Python function of the user's raised something, or returned what is no batch
 ├── NativeLibraryError (ImportError)  the native library is missing or does not run here
 │   └── PluginError (RuntimeError)    a library of operators of one's own cannot be loaded
+├── MissingPackageError (ImportError)  a Python package that is not among the required ones cannot be imported
 ├── TensorError (RuntimeError, ValueError) a tensor has not the shape, layout or memory for what is asked of it
 │   └── TensorIndexError (IndexError)
 ├── WorkerError (RuntimeError)        a worker of an external source has ended, or does not answer
@@ -141,6 +142,10 @@ class NativeLibraryError(PenstockError, ImportError):
 
 class PluginError(NativeLibraryError, RuntimeError):
     """A library of operators of one's own cannot be loaded, or its operators cannot be taken."""
+
+
+class MissingPackageError(PenstockError, ImportError):
+    """A Python package that this needs cannot be imported; the text says what installs it."""
 
 
 class TensorError(PenstockError, RuntimeError, ValueError):

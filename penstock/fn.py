@@ -10,17 +10,20 @@ from penstock.op import Op
 from penstock.ops import call, warn_of_deprecated
 
 
-def _function(schema: type[Op], name: str) -> Callable[..., Any]:
+def function_of(schema: type[Op], name: str, module: str = __name__) -> Callable[..., Any]:
+    """The function of an operator, as it is called in a module."""
+    old = name not in (schema.name, schema.shown_name()) or schema.deprecated
+
     def operator(*inputs: Any, **arguments: Any) -> Any:
-        warn_of_deprecated(schema, arguments, None if name == schema.name and not schema.deprecated else f"fn.{name}")
+        warn_of_deprecated(schema, arguments, f"fn.{name}" if old else None)
         return call(schema, inputs, arguments)
 
     operator.__name__ = operator.__qualname__ = name.rpartition(".")[2]
-    operator.__module__ = ".".join([__name__, *name.split(".")[:-1]])
+    operator.__module__ = ".".join([module, *name.split(".")[:-1]])
     operator.__doc__ = _catalog.documentation(schema)
     operator.__signature__ = _signatures.of_function(schema)  # type: ignore[attr-defined]
     operator.schema = schema  # type: ignore[attr-defined]
     return operator
 
 
-_catalog.fill(globals(), __name__, _function, lambda name: name)
+_catalog.fill(globals(), __name__, function_of, lambda name: name)

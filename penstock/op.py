@@ -161,6 +161,7 @@ class Called(Protocol):
     size: int  # samples
     device: int | None  # of functions on a GPU: its number
     stream: int | None  # on a GPU: the handle of the CUDA stream in which the pipeline's own work goes on
+    threads: int  # that the pipeline works with
 
     def inputs(self) -> Sequence[Any]:
         """A list of tensors for each; they show memory that must not be written."""

@@ -27,7 +27,7 @@ class Operator:
     __signature__ = _signatures.ClassAndObject()
 
     def __init__(self, *positional: Any, device: str | None = None, **arguments: Any):
-        with Blame(self.schema.name):
+        with Blame(self.schema.shown_name()):
             self._device = device
             self._arguments = {**_named(self.schema, positional), **arguments}
             own = {k: v for k, v in self._arguments.items() if not is_common(self.schema, k)}
@@ -71,7 +71,7 @@ def warn_of_deprecated(schema: type[Op], arguments: dict[str, Any], old_name: st
 
 def call(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     """Makes the node, or one node per input set where an input is a list of several nodes."""
-    with Blame(schema.name):
+    with Blame(schema.shown_name()):
         return _call(schema, inputs, arguments)
 
 
@@ -182,13 +182,14 @@ def _place(schema: type[Op], asked: str | None, nodes: list[DataNode]) -> tuple[
     return device, placed
 
 
-def _class(schema: type[Op], name: str, class_name: str) -> type[Operator]:
-    old = name != schema.name or schema.deprecated
-    members = {"schema": schema, "old_name": f"ops.{class_name}" if old else None, "__module__": __name__}
+def class_of(schema: type[Op], name: str, class_name: str, module: str = __name__) -> type[Operator]:
+    """The class of an operator by one of its names, as it is called in a module."""
+    old = name not in (schema.name, schema.shown_name()) or schema.deprecated
+    members = {"schema": schema, "old_name": f"ops.{class_name}" if old else None, "__module__": module}
     return type(class_name.rpartition(".")[2], (Operator,), {**members, "__doc__": _catalog.documentation(schema)})
 
 
 _catalog.fill(
-    globals(), __name__, lambda schema, name: _class(schema, name, _catalog.class_name(name)), _catalog.class_name
+    globals(), __name__, lambda schema, name: class_of(schema, name, _catalog.class_name(name)), _catalog.class_name
 )
-globals().update({name: _class(schema, name, name) for name, schema in registry.classes.items()})
+globals().update({name: class_of(schema, name, name) for name, schema in registry.classes.items()})

@@ -53,6 +53,8 @@ backend_impl
 data_node
 plugin
 plugin_manager
+define
+python_function_plugin
 tfrecord
 insight
 __init__

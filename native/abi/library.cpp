@@ -11,6 +11,14 @@ int ps_library_load(const char* path, int global_symbols, const penstock_operato
   });
 }
 
+int ps_library_take(const penstock_library* library, const penstock_operator* const** operators) {
+  return ps::guarded([&] {
+    const ps::custom::Table& table = ps::custom::take_library(library);
+    *operators = table.data();
+    return int(table.size());
+  });
+}
+
 int ps_library_add(const penstock_operator* op, const char* kernel) {
   return ps::guarded([&] { ps::custom::add(*op, kernel); return 0; });
 }

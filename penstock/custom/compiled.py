@@ -6,9 +6,10 @@ import keyword
 from typing import Any
 
 from penstock import _values
+from penstock.arguments.displace import DisplaceArgs
 from penstock.errors import PluginError
 from penstock.machine.operator_library import ArgumentOfLibrary, OperatorOfLibrary
-from penstock.op import COMMON, REQUIRED, Op, arg, op
+from penstock.op import COMMON, REQUIRED, Argument, Op, arg, op
 
 
 def check(found: OperatorOfLibrary) -> None:
@@ -18,15 +19,18 @@ def check(found: OperatorOfLibrary) -> None:
             raise PluginError(f"no operator can be called {found.name!r}: {part!r} is a keyword, or hidden")
     for argument in found.arguments:
         name = argument.name
-        if keyword.iskeyword(name) or name in COMMON or name == "seed":
+        if keyword.iskeyword(name) or name in COMMON or name == "seed" or name in _names(_base(found)):
             raise PluginError(
                 f"{found.name}: no argument can be called {name!r}: that is a keyword, or an argument of every operator"
             )
 
 
-def declare(found: OperatorOfLibrary, library: str) -> type[Op]:
-    """Registers the operator, as `penstock.op.op` does those of this package. ``library``: the file's name."""
-    kernel = f"custom.{found.name}"
+def declare(found: OperatorOfLibrary, library: str, kernel: str = "") -> type[Op]:
+    """Registers the operator, as `penstock.op.op` does those of this package.
+
+    ``library``: the file's name. ``kernel``: what the engine is to call it.
+    """
+    kernel = kernel or f"custom.{found.name}"
     found.add(kernel)
     members: dict[str, Any] = {f"given_{a.name}": _argument(a) for a in found.arguments}
     members |= {
@@ -41,7 +45,16 @@ def declare(found: OperatorOfLibrary, library: str) -> type[Op]:
         members["num_outputs"] = lambda self: found.outputs
     name = "".join(part.capitalize() for part in found.name.replace(".", "_").split("_"))
     register = op(found.name, kernel=kernel, contract=found.contract, devices=found.devices, inputs=found.inputs)
-    return register(type(name, (Op,), members))
+    return register(type(name, (_base(found),), members))
+
+
+def _base(found: OperatorOfLibrary) -> type[Op]:
+    return DisplaceArgs if found.contract == "sampler" else Op
+
+
+def _names(base: type[Op]) -> list[str]:
+    """Of the arguments that a base has."""
+    return [name for name, value in vars(base).items() if isinstance(value, Argument)]
 
 
 def _argument(found: ArgumentOfLibrary) -> Any:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from penstock import _values
-from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
+from penstock.custom.function import SampleCallback
 from penstock.frameworks import CuPy, backend_of
-from penstock.op import REQUIRED, Called, Op, arg, op
-from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.op import Called, op
+from penstock.tensors import TensorListCPU
 
 
 @op("python_function", devices=("cpu", "gpu"), inputs=(0, 256))
-class PythonFunction(Op):
+class PythonFunction(SampleCallback):
     """Calls a Python function with the samples of its inputs; what it returns goes on as outputs.
 
     The function gets one array per input, once for each sample: NumPy's, or with ``device="gpu"`` CuPy's. With
@@ -55,88 +53,23 @@ class PythonFunction(Op):
         [[20, 10, 0], [10, 0]]
     """
 
-    in_python = True
-    preserved = True
+    def working_in(self, batch: Called) -> AbstractContextManager[Any]:
+        if batch.device is None or batch.stream is None or not _has_cupy():
+            return super().working_in(batch)
+        return CuPy().working_in(batch.device, batch.stream)
 
-    function = arg(REQUIRED, "What is called.", kind="any", to_kernel=False, aka=["func", "fn", "callable", "callback"])
-    count = arg(1, "How many outputs the function has.", to_kernel=False, name="num_outputs", aka=["outputs"])
-    batch_processing = arg(False, "Call it once for a batch, with lists of arrays.", to_kernel=False)
-    output_layouts = arg(
-        None, "The layout of all outputs, or a list for the first of them.", kind="any", to_kernel=False,
-        aka=["output_layout", "layout"],
-    )  # fmt: skip
+    def shown(self, tensors: Any, batch: Called) -> list[Any]:
+        if isinstance(tensors, TensorListCPU):
+            return tensors._arrays()
+        return [CuPy().array(tensor) for tensor in tensors] if _has_cupy() else list(tensors)
 
-    def prepare(self) -> None:
-        if not callable(self.function):
-            raise ArgumentTypeError(f"python_function: function={self.function!r}: expected what can be called")
-        if self.count < 0:
-            raise ArgumentError(f"python_function: num_outputs={self.count}: expected 0 or more")
-        given = self.output_layouts
-        layouts = list(given) if isinstance(given, (list, tuple)) else [given] * self.count
-        try:
-            self._layouts = [None if layout is None else _values.convert("layout", layout) for layout in layouts]
-        except (TypeError, ValueError) as e:
-            raise ArgumentTypeError(
-                f"python_function: output_layouts={given!r}: expected a layout such as 'HWC', or a list of layouts"
-            ) from e
-        if len(layouts) > self.count:
-            raise self.wrong("output_layouts", f"expected at most {self.count}, as there are outputs")
-
-    def num_outputs(self) -> int:
-        return int(self.count)
-
-    def output_layout(self, index: int) -> str | None:
-        return self._layouts[index] if index < len(self._layouts) else None
-
-    def call(self, batch: Called) -> None:
-        if not batch.size:  # no sample takes the branch that it is in
-            for k in range(self.count):
-                batch.give(k, [])
-            return
-        with _working_in(batch):
-            inputs = [_arrays(tensors) for tensors in batch.inputs()]
-            if self.batch_processing:
-                outputs: Sequence[Any] = self._outputs(self.function(*inputs))
-            else:
-                rows = [self._outputs(self.function(*[one[i] for one in inputs])) for i in range(batch.size)]
-                outputs = [[_array(row[k]) for row in rows] for k in range(self.count)]
-            for k, samples in enumerate(outputs):
-                batch.give(k, samples)
-
-    def _outputs(self, returned: Any) -> Sequence[Any]:
-        """One for each output."""
-        if self.count == 0:
-            return ()
-        if self.count == 1 and not isinstance(returned, tuple):
-            returned = (returned,)
-        if not isinstance(returned, tuple):
-            raise FunctionError(
-                f"num_outputs={self.count}, but the function returned no tuple: {type(returned).__name__}"
-            )
-        if len(returned) != self.count:
-            raise FunctionError(f"num_outputs={self.count}, but the function returned {len(returned)}")
-        return returned
+    def taken(self, returned: Any) -> Any:
+        """A number makes an array, and an array with strides a dense one."""
+        if isinstance(returned, (bool, int, float, np.generic)):
+            return np.asarray(returned)
+        backend = backend_of(returned)
+        return backend.dense(returned) if backend else returned
 
 
 def _has_cupy() -> bool:
     return importlib.util.find_spec("cupy") is not None
-
-
-def _working_in(batch: Called) -> AbstractContextManager[Any]:
-    if batch.device is None or batch.stream is None or not _has_cupy():
-        return nullcontext()
-    return CuPy().working_in(batch.device, batch.stream)
-
-
-def _arrays(tensors: TensorListCPU | TensorListGPU) -> list[Any]:
-    if isinstance(tensors, TensorListCPU):
-        return tensors._arrays()
-    return [CuPy().array(tensor) for tensor in tensors] if _has_cupy() else list(tensors)
-
-
-def _array(returned: Any) -> Any:
-    """What a function returned for a sample: a number makes an array, and an array with strides a dense one."""
-    if isinstance(returned, (bool, int, float, np.generic)):
-        return np.asarray(returned)
-    backend = backend_of(returned)
-    return backend.dense(returned) if backend else returned

@@ -6,9 +6,11 @@ from typing import Any
 
 from penstock.frameworks.backend import Backend, Facts
 from penstock.frameworks.cupy import CuPy
+from penstock.frameworks.jax import JAX
+from penstock.frameworks.packages import package
 from penstock.frameworks.pytorch import PyTorch
 
-__all__ = ["Backend", "CuPy", "Facts", "PyTorch", "backend_of", "backends", "register"]
+__all__ = ["JAX", "Backend", "CuPy", "Facts", "PyTorch", "backend_of", "backends", "package", "register"]
 
 _backends: dict[str, Backend] = {}
 
@@ -30,3 +32,4 @@ def backend_of(value: Any) -> Backend | None:
 
 register(PyTorch())
 register(CuPy())
+register(JAX())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from penstock.frameworks.backend import Backend, Facts
@@ -26,6 +28,14 @@ class PyTorch(Backend):
         import torch
 
         return int(torch.cuda.current_stream(device).cuda_stream) if torch.cuda.is_available() else None
+
+    @contextmanager
+    def working_in(self, device: int, stream: int) -> Iterator[None]:
+        """What it does in this block goes into a CUDA stream, given by its handle."""
+        import torch
+
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream, device)):
+            yield
 
     def stream_handle(self, stream: Any) -> Any:
         return stream.cuda_stream

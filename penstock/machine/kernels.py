@@ -151,7 +151,8 @@ def headers_of(source: str) -> Iterator[tuple[str, str]]:
 
 def cache_file(source: str, arch: int) -> Path:
     """Where the kernel of this source is kept, once it is compiled."""
-    made_of = repr((_FORMAT, _OPTIONS, arch, source, sorted(headers_of(source))))
+    text = re.sub(r"^#line .*$", "", source, flags=re.MULTILINE)  # where a user's text stands may change
+    made_of = repr((_FORMAT, _OPTIONS, arch, text, sorted(headers_of(source))))
     digest = hashlib.blake2b(made_of.encode(), digest_size=20).hexdigest()
     return folder() / "kernels" / f"{digest}-sm_{arch}.cubin"
 

@@ -6,20 +6,25 @@ The structs are those of penstock/include/penstock/operator.h, as the native lib
 from __future__ import annotations
 
 import ctypes as c
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from penstock.errors import PluginError
 from penstock.machine import native
 
+_HEADER = "penstock/operator.hpp (docs/custom-operators.md)"
 _MAX_INPUTS = 64
 _KINDS = ("boolean", "integer", "number", "string", "dtype", "integers", "numbers", "strings")
 _REQUIRED, _PER_SAMPLE = 1, 2
-_PIXEL = 1
+_CONTRACTS = ("opaque", "pixel", "sampler")  # by kind
 _RANDOM = 1
 
 
-class _Value(c.Structure):
+class Value(c.Structure):
+    """The value of an argument."""
+
     _fields_ = [
         ("size", c.c_uint32),
         ("given", c.c_int32),
@@ -31,7 +36,9 @@ class _Value(c.Structure):
     ]
 
 
-class _Argument(c.Structure):
+class Argument(c.Structure):
+    """An argument of an operator."""
+
     _fields_ = [
         ("size", c.c_uint32),
         ("kind", c.c_int32),
@@ -39,11 +46,13 @@ class _Argument(c.Structure):
         ("reserved", c.c_uint32),
         ("name", c.c_char_p),
         ("doc", c.c_char_p),
-        ("default_value", c.POINTER(_Value)),
+        ("default_value", c.POINTER(Value)),
     ]
 
 
-class _Operator(c.Structure):
+class Operator(c.Structure):
+    """An operator."""
+
     _fields_ = [
         ("size", c.c_uint32),
         ("kind", c.c_int32),
@@ -55,7 +64,7 @@ class _Operator(c.Structure):
         ("num_outputs", c.c_int32),
         ("num_arguments", c.c_int32),
         ("params_bytes", c.c_uint32),
-        ("arguments", c.POINTER(c.POINTER(_Argument))),
+        ("arguments", c.POINTER(c.POINTER(Argument))),
         ("setup_reads", c.c_uint64),
         ("cpu_inputs", c.c_uint64),
         ("create", c.c_void_p),
@@ -68,6 +77,19 @@ class _Operator(c.Structure):
         ("row", c.c_void_p),
         ("device_source", c.c_char_p),
         ("device_type", c.c_char_p),
+        ("positions", c.c_void_p),
+    ]
+
+
+class Library(c.Structure):
+    """A library's table."""
+
+    _fields_ = [
+        ("abi", c.c_uint32),
+        ("size", c.c_uint32),
+        ("num_operators", c.c_int32),
+        ("reserved", c.c_int32),
+        ("operators", c.POINTER(c.POINTER(Operator))),
     ]
 
 
@@ -107,22 +129,41 @@ class OperatorOfLibrary:
 
 def load(path: str, global_symbols: bool) -> list[OperatorOfLibrary]:
     """What a library has; it stays loaded. PluginError where it cannot be loaded, or its table is wrong."""
-    table = c.POINTER(c.POINTER(_Operator))()
+    table = c.POINTER(c.POINTER(Operator))()
     count = native.blocking().ps_library_load(path.encode(errors="surrogateescape"), global_symbols, c.byref(table))
     if count < 0:
         reason = native.last_error().message.decode(errors="replace")
+        if _is_dalis(path):
+            reason = f"it is a plug-in of DALI, which DALI alone can load: write its operators anew against {_HEADER}"
         raise PluginError(reason if reason.startswith(path) else f"{path}: {reason}")
     return [_operator(table[i]) for i in range(count)]
 
 
+def take(library: Any) -> list[OperatorOfLibrary]:
+    """The same of a ``penstock_library`` in memory, a struct of ctypes, which must stay until the process ends."""
+    table = c.POINTER(c.POINTER(Operator))()
+    count = native.quick().ps_library_take(c.byref(library), c.byref(table))
+    if count < 0:
+        raise PluginError(native.last_error().message.decode(errors="replace"))
+    return [_operator(table[i]) for i in range(count)]
+
+
+def _is_dalis(path: str) -> bool:
+    """Whether it uses DALI's C++ symbols."""
+    try:
+        return os.path.isfile(path) and b"_ZN4dali" in Path(path).read_bytes()
+    except OSError:
+        return False
+
+
 def _operator(handle: Any) -> OperatorOfLibrary:
     found = handle.contents
-    pixel = found.kind == _PIXEL
-    on_cpu, on_gpu = (True, found.device_source) if pixel else (found.run, found.run_gpu)
+    contract = _CONTRACTS[found.kind]
+    on_cpu, on_gpu = (found.run, found.run_gpu) if contract == "opaque" else (True, found.device_source)
     return OperatorOfLibrary(
         found.name.decode(),
         found.doc.decode(errors="replace"),
-        "pixel" if pixel else "opaque",
+        contract,
         ("cpu",) * bool(on_cpu) + ("gpu",) * bool(on_gpu),
         (found.least_inputs, found.most_inputs),
         found.num_outputs,

@@ -33,10 +33,10 @@ Feed = Callable[[Any, str | None], Fed]
 class _Called(Batch):
     """What a function is called with (`penstock.op.Called`). It is the engine's call until it is answered."""
 
-    def __init__(self, call: native.Call, function: Function, feed: Feed, device: int | None, stream: int | None):
+    def __init__(self, call: native.Call, function: Function, feed: Feed, device: int | None, threads: int):
         super().__init__(native.quick())
         self.answer.batch = call.batch
-        self.size, self.device, self.stream = int(call.size), device, stream
+        self.size, self.device, self.stream, self.threads = int(call.size), device, call.stream or None, threads
         self._function, self._feed = function, feed
         self._given: dict[int, Fed] = {}
 
@@ -77,9 +77,10 @@ class Calls:
 
     def __init__(
         self, handle: c.c_void_p, owner: object, functions: dict[int, Function], device: int | None, turn: Turn,
-        name: str,
+        name: str, threads: int,
     ):  # fmt: skip
         self._handle, self._functions, self._device, self._turn = handle, functions, device, turn
+        self._threads = threads
         self._raised: dict[int, BaseException] = {}  # by the engine's number of the iteration
         self.thread = threading.Thread(
             target=_serve, args=(handle, owner, weakref.ref(self)), name=f"{name}-python", daemon=True
@@ -96,7 +97,7 @@ class Calls:
         """Calls a function, and answers the engine."""
         function = self._functions[call.node]
         device = self._device if function.node.device == "gpu" else None
-        called = _Called(call, function, functools.partial(self._fed, device), device, call.stream or None)
+        called = _Called(call, function, functools.partial(self._fed, device), device, self._threads)
         self._turn.function = threading.get_ident(), function.node.name
         try:
             function.node.op.call(called)

@@ -75,7 +75,7 @@ class Engine:
         self._owner = owner
         weakref.finalize(owner, _free, self._handle, self._pid).atexit = False  # other threads may be in a call then
         functions = self.program.called
-        self.calls = Calls(self._handle, owner, functions, device, turn, name) if functions else None
+        self.calls = Calls(self._handle, owner, functions, device, turn, name, threads) if functions else None
         self._thread = self.calls.thread if self.calls else None
         # Runs at the latest when the interpreter exits: threads must not be left to its end.
         weakref.finalize(self, _close, self._handle, self._pid, self._thread)

@@ -56,6 +56,11 @@ def array_at(owner: object, address: int | None, shape: tuple[int, ...], dtype: 
     return np.asarray(_Memory(owner, address, shape, _TYPESTRINGS[dtype], writable))
 
 
+def writable(array: Array) -> Array:
+    """The same memory for consumers that know of none which is to be read only; it keeps the array."""
+    return array_at(array, array.ctypes.data, array.shape, int(to_dali_type(array.dtype)))
+
+
 class _Capsule:
     """A bare DLPack capsule as an object that NumPy's from_dlpack takes."""
 

@@ -359,3 +359,14 @@ def test_a_pipeline_may_outlive_what_made_it(tests: Any) -> None:
         with pipe:
             pipe.set_outputs(tests.power(np.float32(3)))
     assert [float(pipe.run()[0].as_array()[0]) for pipe in reversed(pipes)] == [9.0] * 3
+
+
+def test_plugins_of_dali_are_refused(tmp_path: Path) -> None:
+    shown = '__attribute__((visibility("default")))'
+    source = f"namespace dali {{ void add(); {shown} void plugin() {{ add(); }} }}"
+    path = build.library(source, tmp_path / "libdali_mine.so")
+    for load in (lambda: plugin_manager.load_library(path), lambda: plugin_manager.load_directory(tmp_path)):
+        with pytest.raises(
+            errors.PluginError, match=r"libdali_mine.so: it is a plug-in of DALI, which DALI alone can load"
+        ):
+            load()

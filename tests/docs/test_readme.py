@@ -141,3 +141,26 @@ pipe, steps = train(), 5
     assert len(scope["taken"]) == 2  # type: ignore[arg-type]
     assert scope["pipe"].reader_position("reader") == (0, 8)  # type: ignore[attr-defined]
     assert (folder / "state.json").stat().st_size > 0
+
+
+def test_operators_of_ones_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.custom.conftest import _restoring
+
+    monkeypatch.setenv("PENSTOCK_CACHE", str(folder / "cache"))
+    on_cpu, _, _ = blocks("docs/custom-operators.md", "python")
+    for _ in _restoring():
+        scope = run(on_cpu, folder)
+        assert scope["images"].as_array().shape == (8, 64, 64, 3)  # type: ignore[attr-defined]
+        assert "in one pass over rows: decoders.image → resize → sepia" in scope["pipe"].explain()  # type: ignore[attr-defined]
+        cls = on_cpu[on_cpu.index("@penstock.operator") : on_cpu.index("@pipeline_def")].strip().splitlines()
+        assert sum(bool(line.strip()) for line in cls) == 10
+
+
+def test_operators_of_ones_own_on_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch, software_gpu: None) -> None:
+    from tests.custom.conftest import _restoring
+
+    monkeypatch.setenv("PENSTOCK_CACHE", str(folder / "cache"))
+    for _ in _restoring():
+        scope = run(blocks("docs/custom-operators.md", "python")[1], folder)
+        assert "in one kernel: waves → solarized → crop_mirror_normalize" in scope["pipe"].explain()  # type: ignore[attr-defined]
+        assert scope["images"].as_cpu().as_array().shape == (4, 3, 50, 60)  # type: ignore[attr-defined]

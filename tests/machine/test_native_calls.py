@@ -50,8 +50,8 @@ STRUCTS = {
     "ps_request": native.Request,
 }  # fmt: skip
 OF_LIBRARIES = {
-    "penstock_value": operator_library._Value, "penstock_argument": operator_library._Argument,
-    "penstock_operator": operator_library._Operator,
+    "penstock_value": operator_library.Value, "penstock_argument": operator_library.Argument,
+    "penstock_operator": operator_library.Operator,
 }  # fmt: skip
 SIMPLE: dict[str, Any] = {
     "void": None, "int": c.c_int, "char": c.c_char, "int32_t": c.c_int32, "uint32_t": c.c_uint32, "int64_t": c.c_int64,
@@ -62,7 +62,8 @@ SIMPLE: dict[str, Any] = {
 # keeps, or of what `byref` makes.
 BY_ADDRESS = {
     "ps_executor_feed_integers.2", "ps_executor_schedule.2", "ps_executor_schedule.3", "ps_dlpack_export",
-    "ps_members.names", "ps_members.extensions", "ps_records.names", "ps_library_load.2",
+    "ps_members.names", "ps_members.extensions", "ps_records.names", "ps_library_load.2", "ps_library_take.0",
+    "ps_library_take.1",
 }  # fmt: skip
 
 

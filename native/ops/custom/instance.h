@@ -21,8 +21,8 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
 
   // Has the library say what the outputs are; `c.outputs` are what it begins with.
-  void setup(const Context& c) const {
-    auto& view = c.st<SampleView>();
+  void setup(const Context& c) const { setup(c, c.st<SampleView>()); }
+  void setup(const Context& c, SampleView& view) const {
     view.fill(c, op, arguments, op.setup_reads, false);
     if (op.setup) call("setup", [&](penstock_error* e) { return op.setup(self, &view.sample(), e); });
     view.take_outputs(c);

@@ -10,13 +10,14 @@
 #include <set>
 
 #include "core/add_operator.h"
+#include "device/custom/sampler.h"
 #include "ops/custom/operators.h"
 
 namespace ps::custom {
 namespace {
 
 constexpr int kMostInputs = 64, kMostOutputs = 64, kMostChannels = 16;
-constexpr uint32_t kMostParams = 1 << 16;
+constexpr uint32_t kMostParams = 1 << 16, kMostMap = sizeof(device::CustomMapBytes);
 
 // Of all libraries. They are kept until the process ends, so pointers into them stay valid.
 struct Kept {
@@ -126,11 +127,15 @@ void check_general(const penstock_operator& op, const std::string& name) {
 void check_pixel(const penstock_operator& op, const std::string& name) {
   if (op.least_inputs != 1 || op.most_inputs != 1 || op.num_outputs != 1)
     refuse(name + ": an operator on pixels has one input and one output");
-  if (!op.row) refuse(name + " has no row()");
+  const bool sampler = op.kind == PENSTOCK_SAMPLER;
+  if (sampler && !op.positions) refuse(name + " has no positions()");
+  if (!sampler && !op.row) refuse(name + " has no row()");
   if (op.run || op.run_gpu) refuse(name + ": an operator on pixels has row(), not run() or run_gpu()");
   if (op.setup_reads || op.cpu_inputs) refuse(name + ": of an operator on pixels setup_reads and cpu_inputs are 0");
-  if (op.channels && (op.channels < 2 || op.channels > kMostChannels))
+  if (op.channels && (sampler || op.channels < 2 || op.channels > kMostChannels))
     refuse(name + ": channels=" + std::to_string(op.channels) + ": expected 0, or 2 to 16");
+  if (sampler && op.params_bytes > kMostMap)
+    refuse(name + ": params_bytes=" + std::to_string(op.params_bytes) + ": at most " + std::to_string(kMostMap));
   const uint32_t align = op.params_align;
   if (!op.params_bytes || !align || align & (align - 1) || align > 16 || op.params_bytes % align)
     refuse(name + ": no struct has " + std::to_string(op.params_bytes) + " bytes and is aligned to " +
@@ -146,7 +151,7 @@ const penstock_operator* checked(const penstock_operator* given, int number) {
     refuse(name + " is called '" + (op.name ? op.name : "") + "': expected a name such as 'sepia' or 'mine.sepia'");
   name += " ('" + std::string(op.name) + "')";
   if (!op.doc) refuse(name + " has no doc");
-  if (op.kind != PENSTOCK_GENERAL && op.kind != PENSTOCK_PIXEL)
+  if (op.kind < PENSTOCK_GENERAL || op.kind > PENSTOCK_SAMPLER)
     refuse(name + " is of no kind " + std::to_string(op.kind));
   if (op.flags & ~uint32_t(PENSTOCK_RANDOM))
     refuse(name + " has flags that are not known: " + std::to_string(op.flags));
@@ -160,7 +165,7 @@ const penstock_operator* checked(const penstock_operator* given, int number) {
     refuse(name + ": params_bytes=" + std::to_string(op.params_bytes) + ": at most " + std::to_string(kMostParams));
   if (op.num_arguments < 0 || op.num_arguments > 1024 || (op.num_arguments && !op.arguments))
     refuse(name + " has " + std::to_string(op.num_arguments) + " arguments, or none at all");
-  op.kind == PENSTOCK_PIXEL ? check_pixel(op, name) : check_general(op, name);
+  op.kind == PENSTOCK_GENERAL ? check_general(op, name) : check_pixel(op, name);
   std::vector<const penstock_argument*> arguments;
   std::set<std::string> names;
   for (int i = 0; i < op.num_arguments; i++) {
@@ -216,6 +221,10 @@ const Table& load_library(const std::string& path, bool global_symbols) {
     refuse("an exception comes out of its penstock_operators()");
   }
   if (!given) refuse("its penstock_operators() gives null");
+  return take_library(given);
+}
+
+const Table& take_library(const penstock_library* given) {
   Kept& all = kept();
   std::lock_guard lock(all.mutex);
   const auto known = all.tables.find(given);
@@ -223,7 +232,7 @@ const Table& load_library(const std::string& path, bool global_symbols) {
 }
 
 void add(const penstock_operator& op, const std::string& name) {
-  const auto make = op.kind == PENSTOCK_PIXEL ? make_pixel : make_general;
+  const auto make = op.kind == PENSTOCK_PIXEL ? make_pixel : op.kind == PENSTOCK_SAMPLER ? make_sampler : make_general;
   put_operator(name, [&op, make](const Spec& spec) { return make(op, spec); }, {op.least_inputs, op.most_inputs},
                {op.num_outputs, op.num_outputs});
 }

@@ -6,6 +6,7 @@
 #include "device/custom/pixel.h"
 #include "ops/color/pixel_lanes.h"
 #include "ops/color/pixels.h"
+#include "ops/custom/device_text.h"
 #include "ops/custom/instance.h"
 #include "ops/custom/operators.h"
 
@@ -151,27 +152,16 @@ class Pixel : public RowOperator, public StageOperator {
 
   size_t width() const { return instance_.op.channels ? size_t(instance_.op.channels) : 1; }
 
-  // Names of several libraries stay apart: "mine.sepia" is in penstock_custom::op_mine::op_sepia.
-  std::string space() const {
-    std::string name = "penstock_custom::op_";
-    for (const char* p = instance_.op.name; *p; p++) name += *p == '.' ? "::op_" : std::string(1, *p);
-    return name;
-  }
-
   std::string stage_type(DType out) const {
     const int n = instance_.op.channels;
     const auto type =
         n ? PS_DEVICE_TEMPLATE(CustomPixel, float, 1, void) : PS_DEVICE_TEMPLATE(CustomElement, float, void);
-    return type.of(gpu::cpp_type(out) + ", " + (n ? std::to_string(n) + ", " : "") + space() + "::" +
-                   instance_.op.device_type);
+    return type.of(gpu::cpp_type(out) + ", " + (n ? std::to_string(n) + ", " : "") + device_type(instance_.op));
   }
 
   Functor functor(const std::string& type, size_t bytes) const {
-    const penstock_operator& op = instance_.op;
-    Functor f{type, "device/custom/pixel.h", bytes, op.params_align};
-    f.text = "namespace " + space() + " {\n" + op.device_source + "\nstatic_assert(sizeof(" + op.device_type +
-             ") == " + std::to_string(op.params_bytes) + " && alignof(" + op.device_type +
-             ") == " + std::to_string(op.params_align) + ", \"the struct is not that of the host\");\n}\n";
+    Functor f{type, "device/custom/pixel.h", bytes, instance_.op.params_align};
+    f.text = device_text(instance_.op);
     return f;
   }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.augment.geometry.displace import DisplaceArgs
+from penstock.arguments.displace import DisplaceArgs
 from penstock.op import op
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from penstock.augment.geometry.displace import DisplaceArgs
+from penstock.arguments.displace import DisplaceArgs
 from penstock.op import arg, op
 
 

@@ -140,7 +140,8 @@ typedef struct penstock_batch {
 /* Kinds of operators. */
 enum {
   PENSTOCK_GENERAL = 0,   /* anything: it runs alone */
-  PENSTOCK_PIXEL = 1      /* each pixel, or element, by itself: it joins others in one pass over the data */
+  PENSTOCK_PIXEL = 1,     /* each pixel, or element, by itself: it joins others in one pass over the data */
+  PENSTOCK_SAMPLER = 2    /* moves pixels: says where in the input each one is found; it joins others, too */
 };
 
 /* Flags of operators. */
@@ -154,8 +155,8 @@ typedef struct penstock_operator {
   const char* name;       /* in `fn`: "sepia", or "mine.sepia" */
   const char* doc;        /* the docstring */
   uint32_t flags;
-  int32_t least_inputs, most_inputs; /* of PENSTOCK_PIXEL both 1 */
-  int32_t num_outputs;               /* of PENSTOCK_PIXEL 1 */
+  int32_t least_inputs, most_inputs; /* both 1, but of PENSTOCK_GENERAL */
+  int32_t num_outputs;               /* likewise */
   int32_t num_arguments;
   uint32_t params_bytes;             /* at most 65536 */
   const penstock_argument* const* arguments;
@@ -168,7 +169,8 @@ typedef struct penstock_operator {
   void (*destroy)(void* self);
 
   /* Writes type, shape and layout of the outputs, and the parameters. On the CPU, whatever the operator runs on.
-   * PENSTOCK_PIXEL: the outputs are filled in as the input is, and only the type may be changed. */
+   * PENSTOCK_PIXEL, PENSTOCK_SAMPLER: the output is filled in as the input is, and only the type of pixels may be
+   * changed. */
   int (*setup)(void* self, const penstock_sample* sample, penstock_error* error);
 
   /* PENSTOCK_GENERAL: computes one sample on the CPU; a whole batch on the GPU. One of them may be null. */
@@ -186,6 +188,14 @@ typedef struct penstock_operator {
    *   __device__ float operator()(float v) const                            where `channels` is 0. */
   const char* device_source;
   const char* device_type;
+
+  /* PENSTOCK_SAMPLER. Pictures are HWC, of the types UINT8, INT16, INT32 or FLOAT. The operator has the arguments
+   * `interp_type`, `fill_value` and `mask` besides its own, as fn.sphere has them. `params_bytes` is at most 256, and
+   * `params_align` goes with it. Writes for n pixels of the output, from (x, y) to the right, where they are in the
+   * input: (0.5, 0.5) is the middle of its first pixel. Must not fail. The struct of `device_source` has a member
+   *   __device__ void operator()(float x, float y, float& from_x, float& from_y) const
+   * which gets the middle of a pixel of the output; `from_x` and `from_y` are the same at first. */
+  void (*positions)(const void* params, int64_t x, int64_t y, int64_t n, float* from_x, float* from_y);
 } penstock_operator;
 
 /* A library's table. */

@@ -59,6 +59,8 @@ template <class T, class = void> struct HasRunGpu : std::false_type {};
 template <class T> struct HasRunGpu<T, std::void_t<decltype(&T::run_gpu)>> : std::true_type {};
 template <class T, class = void> struct IsPixel : std::false_type {};
 template <class T> struct IsPixel<T, std::void_t<typename T::Functor>> : std::true_type {};
+template <class T, class = void> struct IsSampler : std::false_type {};
+template <class T> struct IsSampler<T, std::void_t<decltype(T::moves)>> : std::bool_constant<T::moves> {};
 template <class F, class = void> struct IsShared : std::false_type {};
 template <class F> struct IsShared<F, std::void_t<decltype(penstock_source_of(static_cast<const F*>(nullptr)))>>
     : std::true_type {};
@@ -107,6 +109,20 @@ template <class T> void row(const void* params, const float* __restrict from, fl
     }
 }
 
+template <class T>
+void positions(const void* params, int64_t x, int64_t y, int64_t n, float* __restrict from_x,
+               float* __restrict from_y) {
+  typename T::Functor functor;
+  std::memcpy(static_cast<void*>(&functor), params, sizeof functor);
+  const float row = float(y) + 0.5f;
+  for (int64_t i = 0; i < n; i++) {
+    const float column = float(x + i) + 0.5f;
+    float to_x = column, to_y = row;
+    functor(column, row, to_x, to_y);
+    from_x[i] = to_x, from_y[i] = to_y;
+  }
+}
+
 template <class T> penstock_operator* make() {
   static Declaration declaration = T::declare();
   static penstock_operator op = declaration.c_struct();
@@ -116,11 +132,16 @@ template <class T> penstock_operator* make() {
   if constexpr (IsPixel<T>::value) {
     using F = typename T::Functor;
     static_assert(std::is_trivially_copyable_v<F> && std::is_default_constructible_v<F>, "a functor is numbers alone");
-    op.kind = PENSTOCK_PIXEL;
-    op.channels = Channels<T>::value;
     op.params_bytes = sizeof(F);
     op.params_align = alignof(F);
-    op.row = row<T>;
+    if constexpr (IsSampler<T>::value) {
+      op.kind = PENSTOCK_SAMPLER;
+      op.positions = positions<T>;
+    } else {
+      op.kind = PENSTOCK_PIXEL;
+      op.channels = Channels<T>::value;
+      op.row = row<T>;
+    }
     if constexpr (IsShared<F>::value) {
       op.device_source = penstock_source_of(static_cast<const F*>(nullptr));
       op.device_type = penstock_name_of(static_cast<const F*>(nullptr));

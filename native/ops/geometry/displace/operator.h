@@ -53,7 +53,7 @@ template <class Map> class DisplaceOperator : public RowOperator, public StageOp
     return gpu::pictures_of(c.in(0)) ? fits : "the picture is too large";
   }
   Functor stage(const Context& c) const override {
-    const std::string types = std::string(map_name_) + ", " + gpu::cpp_type(c.in(0).dtype);
+    const std::string types = map_name_ + ", " + gpu::cpp_type(c.in(0).dtype);
     return {PS_DEVICE_TEMPLATE(Displace, Map, uint8_t, false).of(types + (nearest_ ? ", true" : ", false")), header_,
             sizeof(Fields), alignof(Fields)};
   }
@@ -76,8 +76,8 @@ template <class Map> class DisplaceOperator : public RowOperator, public StageOp
 
  protected:
   // `name` and `header` are those of Map.
-  DisplaceOperator(const Spec& s, const char* name, const char* header)
-      : map_name_(name), header_(header), mask_(s.arg<int64_t>("mask")), fill_(s.number("fill_value")),
+  DisplaceOperator(const Spec& s, std::string name, const char* header)
+      : map_name_(std::move(name)), header_(header), mask_(s.arg<int64_t>("mask")), fill_(s.number("fill_value")),
         nearest_(s.integer("interp_type") == 0) {}
 
   // Fails for arguments that do not fit.
@@ -156,7 +156,8 @@ template <class Map> class DisplaceOperator : public RowOperator, public StageOp
 
   bool still(const Context& c) const { return mask_.get(c) == 0; }
 
-  const char *map_name_, *header_;
+  std::string map_name_;
+  const char* header_;
   Arg<int64_t> mask_;
   double fill_;
   bool nearest_;

@@ -9,11 +9,14 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from penstock import types
+from penstock.custom import torch_python_function
 from penstock.errors import TensorError
 from penstock.frameworks import PyTorch
+from penstock.ops import class_of
 from penstock.pipeline import Pipeline
 from penstock.plugin.base import BaseIterator, LastBatchPolicy
 from penstock.plugin.classification import ClassificationIterator
+from penstock.plugin.pytorch import fn
 from penstock.tensors import TensorCPU, TensorGPU, TensorListGPU
 
 __all__ = [
@@ -24,9 +27,15 @@ __all__ = [
     "TensorCPU",
     "TensorGPU",
     "TensorListGPU",
+    "TorchPythonFunction",
     "feed_ndarray",
+    "fn",
     "to_torch_type",
 ]
+
+TorchPythonFunction = class_of(
+    torch_python_function.TorchPythonFunction, "torch_python_function", "TorchPythonFunction", __name__
+)
 
 to_torch_type = {
     types.FLOAT: torch.float32,

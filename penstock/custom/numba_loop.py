@@ -1,0 +1,137 @@
+"""Functions that Numba has compiled, called for all samples of a batch at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import ArgumentError
+from penstock.frameworks import package
+from penstock.op import Called
+
+Array = np.ndarray[Any, Any]
+Described = Sequence[tuple[np.dtype[Any], int]]  # type and number of axes of each
+Shapes = Sequence[Sequence[tuple[int, ...]]]  # of each output's samples
+
+_LARGE = 1 << 18  # bytes of outputs for which several threads are worth their start
+
+
+def plain_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba has compiled as it was before."""
+    return getattr(function, "py_func", function)
+
+
+class Loop:
+    """A loop over samples, compiled with the function in it, so that the interpreter is needed once for a batch.
+
+    Raises ArgumentError where Numba cannot compile the function.
+    """
+
+    def __init__(self, function: Callable[..., Any], outs: Described, ins: Described, whole: bool):
+        numba = package("numba", "numba")
+        self._outs, self._whole = outs, whole
+        self._pool: ThreadPoolExecutor | None = None
+        self._memory = np.empty(0, np.uint8)
+        tensors = [*outs, *ins]
+        namespace = {
+            "run": numba.njit(plain_function(function)), "carray": numba.carray, "at": address_as_pointer(numba),
+            **{f"type{k}": dtype.type for k, (dtype, _) in enumerate(tensors)},
+        }  # fmt: skip
+        # A parameter for each: Numba has no loops over values of several types.
+        views = [
+            f"carray(at(addresses[{k}, i]), ({''.join(f'shape{k}[i, {d}], ' for d in range(ndim))}), type{k})"
+            if ndim
+            else f"carray(at(addresses[{k}, i]), (1,), type{k}).reshape(())"
+            for k, (_, ndim) in enumerate(tensors)
+        ]
+        shapes = ", ".join(f"shape{k}" for k in range(len(tensors)))
+        if whole:
+            body = ", ".join(f"[{view} for i in range(first, last)]" for view in views)
+            source = f"def loop(addresses, {shapes}, first, last):\n    run({body})\n"
+        else:
+            body = ", ".join(views)
+            source = (
+                f"def loop(addresses, {shapes}, first, last):\n    for i in range(first, last):\n        run({body})\n"
+            )
+        exec(source, namespace)
+        array = numba.types.Array
+        signature = (
+            array(numba.types.intp, 2, "C"), *[array(numba.types.int64, 2, "C") for _ in tensors],
+            numba.types.intp, numba.types.intp,
+        )  # fmt: skip
+        try:
+            self._loop = numba.njit(signature, nogil=True)(namespace["loop"])
+        except numba.core.errors.NumbaError as e:
+            raise ArgumentError(f"numba_function: run_fn={function!r}: Numba cannot compile it: {e}") from e
+
+    def run(self, shapes: Shapes, inputs: Sequence[Sequence[Array]], threads: int) -> list[list[Array]]:
+        """The outputs' samples, in memory that the next call uses again."""
+        outputs = self._outputs(shapes)
+        size = len(outputs[0])
+        tensors = [*outputs, *inputs]
+        addresses = np.array([[array.ctypes.data for array in one] for one in tensors], np.intp)
+        extents = [np.array([array.shape for array in one], np.int64).reshape(size, -1) for one in tensors]
+        threads = min(threads, size)
+        if self._whole or threads < 2 or sum(array.nbytes for one in outputs for array in one) < _LARGE:
+            self._loop(addresses, *extents, 0, size)
+            return outputs
+        self._pool = self._pool or ThreadPoolExecutor(threads, "penstock-numba")
+        ends: list[Any] = [size * k // threads for k in range(threads + 1)]
+        parts = [self._pool.submit(self._loop, addresses, *extents, *ends[k : k + 2]) for k in range(threads)]
+        wrong = [error for part in parts if (error := part.exception())]  # waits for all of them
+        if wrong:
+            raise wrong[0]
+        return outputs
+
+    def _outputs(self, shapes: Shapes) -> list[list[Array]]:
+        """In one piece of memory, which is kept: new memory costs more than what is written into it."""
+        flat = [(shape, dtype) for one, (dtype, _) in zip(shapes, self._outs, strict=True) for shape in one]
+        places = np.cumsum([0, *[-(-math.prod(shape) * dtype.itemsize // 64) * 64 for shape, dtype in flat]])
+        if self._memory.size < places[-1]:
+            self._memory = np.empty(int(places[-1]), np.uint8)
+        arrays = iter(
+            [np.ndarray(shape, dtype, self._memory, int(at)) for (shape, dtype), at in zip(flat, places, strict=False)]
+        )
+        return [[next(arrays) for _ in one] for one in shapes]
+
+
+class Kernel:
+    """A kernel of the GPU, launched for each sample in the pipeline's stream."""
+
+    def __init__(self, function: Callable[..., Any], blocks: Sequence[int], threads: Sequence[int]):
+        self._cuda = package("numba.cuda", "numba")
+        self._kernel = self._cuda.jit(plain_function(function))
+        self._grid = tuple(blocks), tuple(threads)
+
+    def run(self, shapes: Shapes, outs: Described, inputs: Sequence[Any], batch: Called) -> list[list[Any]]:
+        """The outputs' samples, which are being computed."""
+        cuda = self._cuda
+        with cuda.gpus[batch.device]:
+            stream = cuda.external_stream(batch.stream) if batch.stream else cuda.default_stream()
+            outputs = [
+                [cuda.device_array(shape, dtype, stream=stream) for shape in one]
+                for one, (dtype, _) in zip(shapes, outs, strict=True)
+            ]
+            grid = (*self._grid, stream)
+            for i in range(batch.size):
+                given = [cuda.as_cuda_array(tensors[i], sync=False) for tensors in inputs]
+                launch = self._kernel[grid]
+                launch(*[one[i] for one in outputs], *given)
+        return outputs
+
+
+def address_as_pointer(numba: Any) -> Any:
+    """A function of Numba's that makes a pointer of an address."""
+
+    @numba.extending.intrinsic  # type: ignore[untyped-decorator]
+    def pointer(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.inttoptr(values[0], numba.core.cgutils.voidptr_t)
+
+        return numba.types.voidptr(address), generate
+
+    return pointer
