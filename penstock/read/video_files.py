@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from penstock.errors import ArgumentError, ReadError
+from penstock.errors import ArgumentError
 from penstock.read.index import has_scheme
-from penstock.read.listing import files_in, lines_of
+from penstock.read.listing import lines_of, sub_folders
 
 # What files of folders are taken for videos.
 PATTERNS = (
@@ -56,18 +56,11 @@ def list_videos(
 def _from_folder(file_root: str) -> list[VideoFile]:
     if has_scheme(file_root):
         raise ArgumentError(f"file_root={file_root!r}: only folders of the disk are listed: give names instead")
-    base = os.fsencode(file_root)
-    try:
-        with os.scandir(base) as entries:
-            folders = sorted(e.name for e in entries if e.is_dir())
-        found = [
-            VideoFile(os.fsdecode(os.path.join(base, folder, name)), label)
-            for label, folder in enumerate(folders)
-            for name in files_in(os.path.join(base, folder), _is_video)
-        ]
-    except OSError as error:
-        shown = os.fsdecode(error.filename)
-        raise ReadError(f"file_root={file_root!r}: cannot list {shown!r}: {error.strerror}") from error
+    found = [
+        VideoFile(os.path.join(file_root, os.fsdecode(folder), os.fsdecode(name)), label)
+        for label, (folder, names) in enumerate(sub_folders(file_root, lambda _: True, _is_video))
+        for name in names
+    ]
     if not found:
         raise ArgumentError(f"file_root={file_root!r}: no sub-folder of it has a file whose name ends as a video's")
     return found
