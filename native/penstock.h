@@ -340,7 +340,7 @@ PS_API void ps_record_table_destroy(ps_record_table*);
 PS_API ps_video_index* ps_video_index_make(const char* path, const void** data, int64_t* bytes); /* waits */
 PS_API void ps_video_index_destroy(ps_video_index*);
 PS_API int ps_video_index_check(const void* data, int64_t bytes); /* whether a block is such an index */
-PS_API const char* ps_video_libraries(void);  /* that decode videos, with versions; null: they are missing */
+PS_API const char* ps_video_libraries(void);  /* that decode videos, with versions; null: they are missing; waits */
 
 /* A picture format: its name, the patterns of its files' names (with spaces between), the library that decodes it (""
  * where none is needed), and a picture of 8x8 pixels. */

@@ -191,7 +191,6 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_check_image_codec": (c.c_int, []),
     "ps_gpu_set_compiler": (None, [Compiler]),
     "ps_library_load": (c.c_int, [c.c_char_p, c.c_int, c.c_void_p]),
-    "ps_library_take": (c.c_int, [c.c_void_p, c.c_void_p]),
     "ps_executor_close": (c.c_int, [c.c_void_p]),
     "ps_executor_destroy": (c.c_int, [c.POINTER(c.c_void_p)]),
     "ps_executor_next_call": (c.c_int, [c.c_void_p, c.POINTER(Call)]),
@@ -221,6 +220,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_device_at": (c.c_int, [c.c_void_p]),
 }
 _QUICK: dict[str, tuple[Any, list[Any]]] = {
+    "ps_library_take": (c.c_int, [c.c_void_p, c.c_void_p]),
     "ps_abi_version": (c.c_int, []),
     "ps_isa": (c.c_char_p, []),
     "ps_error": (None, [c.POINTER(ErrorInfo)]),

@@ -63,7 +63,7 @@ def test_an_exit_is_a_failure_too() -> None:
 @pytest.mark.parametrize(
     ("returned", "arguments", "text"),
     [
-        (None, {}, "what the function returned makes no batch"),
+        (None, {}, "num_outputs=1, but the function returned None"),
         ("text", {}, "what the function returned makes no batch"),
         (np.array([None]), {}, "makes no batch"),
         ((1, 2), {}, "num_outputs=1, but the function returned 2"),

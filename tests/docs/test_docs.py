@@ -104,7 +104,7 @@ _OWN = {"adjust_orientation", "color_matrix", "jpeg_engine", "jpeg_index", "on_e
 # What DALI cannot do without.
 _OPTIONAL = {"index_path"}
 # Where DALI's class in Python has another default than the schema, and overrules it.
-_OF_THE_CLASS = {("dl_tensor_python_function", "batch_processing"): True}
+_OF_THE_CLASS = {("dl_tensor_python_function", "batch_processing"): True, ("external_source", "no_copy"): None}
 # What is found when the pipeline is built, if it is not given.
 _FOUND = {"file_filters": default_filters}
 

@@ -195,6 +195,8 @@ def test_numbers_of_the_abi_of_operators() -> None:
         "PENSTOCK_REQUIRED": {
             "PENSTOCK_REQUIRED": operator_library._REQUIRED, "PENSTOCK_PER_SAMPLE": operator_library._PER_SAMPLE,
         },
-        "PENSTOCK_GENERAL": {"PENSTOCK_GENERAL": 0, "PENSTOCK_PIXEL": operator_library._PIXEL},
+        "PENSTOCK_GENERAL": {
+            f"PENSTOCK_{name}": kind for kind, name in enumerate(("GENERAL", "PIXEL", "SAMPLER"))
+        },
         "PENSTOCK_RANDOM": {"PENSTOCK_RANDOM": operator_library._RANDOM},
     }  # fmt: skip

@@ -26,8 +26,12 @@ WRONG = {
     "PENSTOCK_MAX_PIXELS": ["abc", "-1", "0", "1e8", "2**29", "100m", " "],
     "PENSTOCK_READ_TIMEOUT": ["abc", "-1", "nan", "inf", "5s"],
     "PENSTOCK_ISA": ["foo", "x86-64-v9"],
+    "PENSTOCK_STORE_CACHE_BYTES": ["abc", "-1", "1e9"],
+    "PENSTOCK_STORE_REQUESTS": ["abc", "0", "-1", "1.5"],
+    "PENSTOCK_STORE_RETRIES": ["abc", "-1"],
+    "PENSTOCK_STORE_TIMEOUT": ["abc", "0", "-1", "nan", "inf"],
 }
-FOLDERS = {"PENSTOCK_CACHE", "PENSTOCK_NATIVE"}
+FOLDERS = {"PENSTOCK_CACHE", "PENSTOCK_NATIVE", "PENSTOCK_STORE_CACHE"}
 
 
 def run() -> None:

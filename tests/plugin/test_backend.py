@@ -73,7 +73,9 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_is_known_by_its_module() -> None:
     assert isinstance(backend_of(Block([1])), Blocks)
     assert backend_of(np.zeros(1)) is None
-    assert [b.name for b in backends()] == ["PyTorch", "CuPy", "Blocks"]
+    names = [b.name for b in backends()]
+    assert names[:2] == ["PyTorch", "CuPy"]
+    assert names[-1] == "Blocks"
 
 
 def test_its_arrays_are_inputs() -> None:

@@ -21,6 +21,7 @@ TWO = ("min", "max", "pow", "fpow", "atan2")
 WITHOUT = (
     "external_source",
     "python_function",
+    "dl_tensor_python_function",
     "readers.file",
     "get_property",
     "shapes",

@@ -183,13 +183,12 @@ class Laplacian : public Operator, public GpuOperator {
                  const FilteredAxes a = filtered_axes(c.in(0), "");
                  const int64_t frames = by_frame(c) ? frames_of(c.in(0)) : 1;
                  std::vector<Window1> windows;
-                 std::vector<float> weights;
+                 std::vector<float> weights, scales;
                  size_t widest = 0;
                  for (int64_t f = 0; f < frames; f++) {
                    const Derivative d = derivative(c, a, f, along);
                    windows.push_back(d.windows[size_t(axis)]);
-                   if (last)                            // as on the CPU: the same roundings
-                     for (float& w : windows.back()) w *= d.scale;
+                   scales.push_back(d.scale);
                    widest = std::max(widest, windows.back().size());
                  }
                  for (const Window1& w : windows) {     // each with as many
@@ -198,11 +197,14 @@ class Laplacian : public Operator, public GpuOperator {
                    weights.insert(weights.end(), (widest - w.size()) / 2, 0.0f);
                  }
                  const Scratch& mine = scratch[size_t(c.index)];
+                 const auto there = [&](const std::vector<float>& v) {
+                   return static_cast<const float*>(r.constant(v.data(), v.size() * sizeof(float)));
+                 };
                  *static_cast<device::LaplacianFields*>(to) = {
                      first ? c.in(0).data : mine.by_turns[axis % 2],
                      done ? c.out(0).data : last ? mine.sum : mine.by_turns[(axis + 1) % 2],
-                     static_cast<const float*>(r.constant(weights.data(), weights.size() * sizeof(float))),
-                     last && along ? mine.sum : nullptr, int32_t(widest / 2),
+                     there(weights), last ? there(scales) : nullptr, last && along ? mine.sum : nullptr,
+                     int32_t(widest / 2),
                      device::Divisor(uint64_t(volume_of(s, a.first + axis + 1, s.ndim))),
                      device::Divisor(uint64_t(s[a.first + axis])), device::Divisor(uint64_t(s.volume() / frames))};
                  return s.volume();

@@ -12,7 +12,7 @@ namespace ps::device {
 struct LaplacianFields {
   const void* in;
   void* out;
-  const float* weights;                // 2 * radius + 1 of each frame; of the last axis times the derivative's scale
+  const float *weights, *scales;       // 2 * radius + 1 of each frame; of the last axis, a derivative's of each frame
   const float* sum;                    // none: 0
   int32_t radius;
   Divisor inner, length, frame;        // elements from one place on the axis to the next; places; elements of a frame
@@ -26,11 +26,12 @@ template <class In, class Out> struct LaplacianAxis : LaplacianFields {
     const auto at = int64_t(row - length.quotient(row) * length.number());
     const auto number = int64_t(frame.quotient(uint64_t(i)));
     const float* w = weights + number * (2 * radius + 1) + radius;
-    float total = sum ? sum[i] : 0;
+    const float before = sum ? sum[i] : 0, scale = scales ? scales[number] : 1;
+    float total = scale == 1 ? before : 0;         // the scale comes last, which decides how sums are rounded
     PS_LOOP
     for (int k = -radius; k <= radius; k++)
       if (w[k] != 0) total += w[k] * convert<float>(p[(mirrored_101(at + k, n) - at) * step]);
-    static_cast<Out*>(out)[i] = convert<Out>(total);
+    static_cast<Out*>(out)[i] = convert<Out>(scale == 1 ? total : before + total * scale);
   }
 };
 

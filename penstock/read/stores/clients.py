@@ -51,7 +51,7 @@ def use(root: str, store: Any) -> None:
     Errors: ArgumentError for what is no such address.
 
     Example:
-        >>> import obstore.store
+        >>> import obstore.store, penstock
         >>> penstock.stores.use("s3://photographs", obstore.store.MemoryStore())
         >>> penstock.stores.use("s3://photographs", None)
     """
