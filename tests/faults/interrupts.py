@@ -15,8 +15,8 @@ MODULES = tuple(
     f"penstock/{name}.py"
     for name in (
         "pipeline/pipeline", "pipeline/definition", "pipeline/running", "pipeline/looking", "plugin/base",
-        "plugin/pytorch", "read/order", "run/broken", "run/engine", "run/executor", "run/program", "run/readers",
-        "run/runner", "feed/inputs", "feed/poll", "feed/turn", "feed/ahead", "feed/workers/pool",
+        "plugin/pytorch/__init__", "read/order", "run/broken", "run/engine", "run/executor", "run/program",
+        "run/readers", "run/runner", "feed/inputs", "feed/poll", "feed/turn", "feed/ahead", "feed/workers/pool",
         "feed/workers/processes", "feed/workers/threads", "feed/workers/delivery", "feed/workers/arena",
     )
 )  # fmt: skip

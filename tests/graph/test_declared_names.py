@@ -41,6 +41,14 @@ def _there(device: str) -> DataNode:
     return _on(device, fn.cast(_read()[0], dtype=types.FLOAT))
 
 
+def _function(name: str) -> Make:
+    return lambda device: call(registry.ops[name], (_there(device),), {"function": abs, "device": device})
+
+
+def _copy(out: Any, given: Any) -> None:
+    out[:] = given
+
+
 def _branches(device: str, merged: bool) -> Any:
     predicate = fn.random.coin_flip(dtype=types.BOOL)
     branches = fn._conditional.split(_there(device), predicate=predicate)
@@ -77,7 +85,14 @@ OTHERS: dict[str, list[Make]] = {
     "_readers.nemo_sound": [lambda _: fn._readers.nemo_sound(*_read())],
     "_conditional.split": [lambda device: _branches(device, False)],
     "_conditional.merge": [lambda device: _branches(device, True)],
-    "python_function": [lambda device: fn.python_function(_there(device), function=abs, device=device)],
+    **{name: [_function(name)] for name in ("python_function", "dl_tensor_python_function", "_torch_python_function")},
+    "_jax_function": [lambda _: _function("_jax_function")("cpu")],
+    "_numba_function": [
+        lambda _: call(
+            registry.ops["_numba_function"], (_there("cpu"),),
+            {"run_fn": _copy, "in_types": [types.FLOAT], "out_types": [types.FLOAT], "ins_ndim": [1], "outs_ndim": [1]},
+        )
+    ],
     "optical_flow": [lambda device: fn.optical_flow(_there(device), device=device)],
     "_arithmetic": [lambda device: 1 + _there(device) * 2],
     "_subscript": [lambda device: _there(device)[2:, None], lambda device: _there(device)[0]],
