@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import penstock
 from penstock import DataNode, Pipeline, fn
 
 
@@ -21,9 +23,26 @@ def numbers(files: list[str], **arguments: Any) -> DataNode:
     return fn.readers.file(files=files, **{"name": "Reader", **arguments})[1]
 
 
+@cache
+def _patience() -> Callable[..., DataNode]:
+    """An operator that does nothing, and takes its time."""
+
+    @penstock.operator
+    class patience:  # noqa: N801
+        inputs = 0
+        header = "#include <chrono>\n#include <thread>"
+        setup = 'out.set_dtype(penstock::DType::int32); out.set_shape({}, "");'
+        run = """
+            std::this_thread::sleep_for(std::chrono::milliseconds(25));
+            *out.data<int32_t>() = 0;
+        """
+
+    return patience
+
+
 def slow() -> DataNode:
-    """A number per sample that takes some 50 ms to find."""
-    return fn.random.choice(fn.random.normal(shape=[1_500_000]))
+    """A zero per sample, for which a thread of the engine needs 25 ms, however fast the machine is."""
+    return _patience()()
 
 
 def made(define: Callable[[], Any], **arguments: Any) -> Pipeline:

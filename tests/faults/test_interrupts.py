@@ -205,11 +205,9 @@ def test_while_the_interpreter_ends() -> None:
     """Once more, by an impatient user: it ends all the same, and soon."""
     process = script(
         """
-        from penstock import Pipeline, fn
+        from tests.small import made, slow
 
-        pipe = Pipeline(batch_size=400, num_threads=2, device_id=None)
-        with pipe:
-            pipe.set_outputs(fn.random.choice(fn.random.normal(shape=[5_000_000])))
+        pipe = made(slow, batch_size=800)
         pipe.schedule_run()
         print("ends", flush=True)
         """

@@ -256,14 +256,11 @@ def test_closing_in_a_handler_while_a_batch_is_awaited() -> None:
     for _ in range(5):
         process = script(
             """
-            import signal, sys
-            from penstock import errors, fn, pipeline_def
+            import signal
+            from penstock import errors
+            from tests.small import made, slow
 
-            @pipeline_def(batch_size=200, num_threads=2, device_id=None, prefetch_queue_depth=3)
-            def endless():
-                return fn.random.choice(fn.random.normal(shape=[1_500_000]))
-
-            pipe = endless()
+            pipe = made(slow, batch_size=200, num_threads=2, prefetch_queue_depth=3)
             pipe.build()
             signal.signal(signal.SIGTERM, lambda *_: pipe.close())
             print("waiting", flush=True)

@@ -192,7 +192,7 @@ def test_pipelines_in_threads_do_not_disturb_each_other(files: list[str]) -> Non
 
 
 def test_closing_from_another_thread_ends_the_wait() -> None:
-    pipe = made(slow, batch_size=200, num_threads=1)
+    pipe = made(slow, batch_size=1000, num_threads=1)
     pipe.build()
     timer = threading.Timer(0.2, pipe.close)
     timer.start()

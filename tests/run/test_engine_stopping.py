@@ -26,13 +26,9 @@ def files(tmp_path: Path) -> list[str]:
 
 SLOW_PIPELINE = """
     import os, sys, time
-    from penstock import fn, pipeline_def
+    from tests.small import made, slow
 
-    @pipeline_def(batch_size=200, num_threads=2, device_id=None, prefetch_queue_depth=3)
-    def endless():
-        return fn.random.choice(fn.random.normal(shape=[1_500_000]))
-
-    pipe = endless()
+    pipe = made(slow, batch_size=200, num_threads=2, prefetch_queue_depth=3)
     pipe.build()
 """
 
@@ -63,7 +59,7 @@ def test_deleting_a_pipeline_ends_its_threads(runs: int, files: list[str]) -> No
 
 
 def test_deleting_a_pipeline_does_not_wait_for_its_batches() -> None:
-    pipe = made(slow, batch_size=400, prefetch_queue_depth=3)  # half a minute's work
+    pipe = made(slow, batch_size=2000, prefetch_queue_depth=3)  # half a minute's work
     pipe.schedule_run()
     time.sleep(0.1)
     start = time.monotonic()
@@ -84,7 +80,7 @@ def test_break_out_of_a_loop(files: list[str]) -> None:
 
 
 def test_reset_while_batches_are_under_way() -> None:
-    pipe = made(slow, batch_size=400, prefetch_queue_depth=3)
+    pipe = made(slow, batch_size=2000, prefetch_queue_depth=3)
     pipe.schedule_run()
     start = time.monotonic()
     pipe.reset()
