@@ -86,7 +86,7 @@ def test_a_kept_output_does_not_keep_the_others(software_gpu: dict[str, str], fo
         addresses.append(data.as_tensor().data_ptr())
         kept.append(labels.as_tensor())
         assert len(addresses) < 300
-        time.sleep(0.002)                              # streams of other tests may still have work: it is waited for
+        time.sleep(0.002)  # streams of other tests may still have work: it is waited for
 
 
 def test_nothing_is_copied(handed_over: list[TensorGPU], folder: str) -> None:
