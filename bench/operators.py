@@ -329,7 +329,9 @@ CASES: dict[str, list[tuple[str, str, Define]]] = {
         ),
         (
             "photos", "nearest",
-            lambda fn, t, x: fn.warp_affine(x, matrix=[0.9, 0.1, 10.0, -0.1, 0.9, 20.0], interp_type=t.INTERP_NN),
+            lambda fn, t, x: fn.warp_affine(
+                x, matrix=[0.9137, 0.1042, 10.0, -0.1042, 0.9137, 20.0], interp_type=t.INTERP_NN
+            ),
         ),
     ],
 }  # fmt: skip

@@ -20,7 +20,8 @@ class WarpAffine(WarpArgs):
     rounded half away from zero.
 
     On a GPU positions are computed one by one, not summed up along rows: fewer than one integer in fifty differs from
-    the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour.
+    the CPU's, by 1, and with INTERP_NN fewer than one pixel in a thousand is its neighbour: more only of matrices by
+    which many positions are exactly between two pixels.
 
     Errors: ArgumentError for other interpolations and types; OperatorError for other types and layouts, without a
     matrix, for matrices of other shapes, for one without an inverse where that is needed, and for sizes that are not
