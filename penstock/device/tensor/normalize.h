@@ -22,8 +22,8 @@ struct Normalization {
     if (is_stddev && epsilon == 0) factor = scale / spread;
     if (!is_stddev && variance == 0) factor = 0;         // all elements are the mean
     NormalizeTerms t{float(mean), float(factor), float(shift)};
-    const double lost = double(t.mean) - mean;
-    if (lost < 0 || lost > 0) t.shift = float(shift + lost * factor);      // of what is finite
+    const auto with_lost = float(shift + (double(t.mean) - mean) * factor);
+    if (with_lost - with_lost == 0) t.shift = with_lost;                   // it is finite
     return t;
   }
 };

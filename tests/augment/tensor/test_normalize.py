@@ -155,6 +155,12 @@ def test_small_deviations_from_a_large_mean() -> None:
         assert np.allclose(found, normalized(array, axes=[0, 1]), atol=2e-4)
 
 
+def test_an_infinite_scale() -> None:
+    """The mean, 10/3, is no float; what it loses as one is not multiplied."""
+    (found,) = run(lambda: fn.normalize(source([np.int32([[[0], [4], [6]]])]), scale=float("inf")))
+    np.testing.assert_array_equal(found.ravel(), np.float32([-np.inf, np.inf, np.inf]))
+
+
 def test_a_batch_with_empty_samples() -> None:
     arrays = [random_array((rows, 7, 3)) for rows in (0, 5, 0, 9)]
     found = run(lambda: fn.normalize(source(arrays), axes=[0, 1], batch=True), len(arrays))
