@@ -7,10 +7,11 @@ from typing import Any
 from penstock.frameworks.backend import Backend, Facts
 from penstock.frameworks.cupy import CuPy
 from penstock.frameworks.jax import JAX
+from penstock.frameworks.numpy import NumPy
 from penstock.frameworks.packages import package
 from penstock.frameworks.pytorch import PyTorch
 
-__all__ = ["JAX", "Backend", "CuPy", "Facts", "PyTorch", "backend_of", "backends", "package", "register"]
+__all__ = ["JAX", "Backend", "CuPy", "Facts", "NumPy", "PyTorch", "backend_of", "backends", "package", "register"]
 
 _backends: dict[str, Backend] = {}
 
