@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from penstock.feed.external import ExternalSource
 from penstock.feed.turn import in_turn
 from penstock.graph.blame import warn
 from penstock.optimize.explain import explain
@@ -62,6 +63,11 @@ class Looking(Running):
     def reader_position(self, name: str) -> Position:
         """Where a reader is: epoch and position of the first sample that was not handed out yet."""
         return self._built().position(name)
+
+    def fed_inputs(self) -> list[str]:
+        """The names of the external sources that `feed_input` feeds, in the order in which they were defined."""
+        used = [n.name for n in self._planned().nodes if isinstance(n.op, ExternalSource) and not n.op.poll]
+        return [node.name for node in self.nodes if node.name in used]
 
     def may_skip(self) -> bool:
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""

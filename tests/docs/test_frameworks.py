@@ -21,7 +21,9 @@ def programs() -> dict[str, str]:
 @pytest.mark.parametrize("title", programs())
 def test_section_runs(title: str, photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = programs()[title]
-    for module in re.findall(r"^(?:import|from) (jax|mxnet|paddle|tensorflow|torch|lightning)", code, re.MULTILINE):
+    for module in re.findall(
+        r"^(?:import|from) (jax|mxnet|paddle|pytorch_lightning|tensorflow|torch)", code, re.MULTILINE
+    ):
         pytest.importorskip(module, reason=f"needs {module}")
     (tmp_path / "photos").symlink_to(photographs)
     monkeypatch.chdir(tmp_path)

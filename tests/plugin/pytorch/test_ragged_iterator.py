@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,10 +24,14 @@ LIST, COO = DALIRaggedIterator.SPARSE_LIST_TAG, DALIRaggedIterator.SPARSE_COO_TA
 ROWS = [np.float32([1, 0]), np.float32([4]), np.float32([0, 7, 9])]
 
 
+def repeating(samples: list[Any]) -> Any:
+    return lambda: samples
+
+
 def first_batch(lib: Any, outputs: list[list[Any]], tags: list[str]) -> dict[str, Any]:
     pipe = lib.Pipeline(len(outputs[0]), 1, None)
     with pipe:
-        pipe.set_outputs(*[lib.fn.external_source(functools.partial(list, o)) for o in outputs])
+        pipe.set_outputs(*[lib.fn.external_source(repeating(o)) for o in outputs])
     names = [f"x{i}" for i in range(len(outputs))]
     return next(lib.plugin.DALIRaggedIterator([pipe], names, output_types=tags))[0]  # type: ignore[no-any-return]
 
