@@ -10,8 +10,21 @@ from penstock.frameworks.jax import JAX
 from penstock.frameworks.numpy import NumPy
 from penstock.frameworks.packages import package
 from penstock.frameworks.pytorch import PyTorch
+from penstock.frameworks.tensorflow import TensorFlow
 
-__all__ = ["JAX", "Backend", "CuPy", "Facts", "NumPy", "PyTorch", "backend_of", "backends", "package", "register"]
+__all__ = [
+    "JAX",
+    "Backend",
+    "CuPy",
+    "Facts",
+    "NumPy",
+    "PyTorch",
+    "TensorFlow",
+    "backend_of",
+    "backends",
+    "package",
+    "register",
+]
 
 _backends: dict[str, Backend] = {}
 
@@ -34,3 +47,4 @@ def backend_of(value: Any) -> Backend | None:
 register(PyTorch())
 register(CuPy())
 register(JAX())
+register(TensorFlow())

@@ -11,7 +11,8 @@ from penstock.feed.external import ExternalSource
 from penstock.feed.turn import in_turn
 from penstock.graph.blame import warn
 from penstock.optimize.explain import explain
-from penstock.optimize.plan import Where
+from penstock.optimize.passes import reach
+from penstock.optimize.plan import Plan, Where
 from penstock.pipeline.dot import write_dot
 from penstock.pipeline.running import Running
 from penstock.read.broken_samples import BrokenSample
@@ -66,8 +67,13 @@ class Looking(Running):
 
     def fed_inputs(self) -> list[str]:
         """The names of the external sources that `feed_input` feeds, in the order in which they were defined."""
-        used = [n.name for n in self._planned().nodes if isinstance(n.op, ExternalSource) and not n.op.poll]
-        return [node.name for node in self.nodes if node.name in used]
+        return [name for name, fed in self.external_sources().items() if fed]
+
+    def external_sources(self) -> dict[str, bool]:
+        """The external sources that the outputs need, by name, and whether `feed_input` feeds them."""
+        plan = Plan(self._defined())
+        reach(plan, [node for node in self.nodes if node.preserve])
+        return {node.name: not node.op.poll for node in plan.nodes if isinstance(node.op, ExternalSource)}
 
     def may_skip(self) -> bool:
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""
