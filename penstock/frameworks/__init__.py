@@ -7,8 +7,10 @@ from typing import Any
 from penstock.frameworks.backend import Backend, Facts
 from penstock.frameworks.cupy import CuPy
 from penstock.frameworks.jax import JAX
+from penstock.frameworks.mxnet import MXNet
 from penstock.frameworks.numpy import NumPy
 from penstock.frameworks.packages import package
+from penstock.frameworks.paddle import Paddle
 from penstock.frameworks.pytorch import PyTorch
 from penstock.frameworks.tensorflow import TensorFlow
 
@@ -17,7 +19,9 @@ __all__ = [
     "Backend",
     "CuPy",
     "Facts",
+    "MXNet",
     "NumPy",
+    "Paddle",
     "PyTorch",
     "TensorFlow",
     "backend_of",
@@ -48,3 +52,5 @@ register(PyTorch())
 register(CuPy())
 register(JAX())
 register(TensorFlow())
+register(Paddle())
+register(MXNet())

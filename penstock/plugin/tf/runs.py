@@ -20,11 +20,10 @@ def batches(pipe: Pipeline, feeds: Feeds | None) -> Iterator[Sequence[Any]]:
     if feeds is None:
         while True:
             try:
-                outputs = pipe.run()
+                yield pipe.run()
             except StopIteration:
                 pipe.reset()
                 return
-            yield outputs
     running, depth = 0, pipe.input_feed_count(pipe.fed_inputs()[0])
     for batch in feeds:
         pipe.schedule_run(**batch)
