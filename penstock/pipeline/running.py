@@ -121,7 +121,8 @@ class Running(Definition):
         """
         runner = self._prepared()
         with self.using(PipelineAPIType.SCHEDULED):
-            runner.inputs.feed_all(inputs)
+            if inputs:
+                runner.inputs.feed_all(inputs)
             if runner.executor.pending() == 0 and self._shared is None:
                 runner.fill(self.iter_setup)
             else:
