@@ -86,22 +86,28 @@ def requirements(extra: str) -> list[str]:
     return sorted({*expand(project["dependencies"]), *expand([f"penstock[{extra}]"])})
 
 
-def install_python(extra: str) -> None:
-    """Makes .venv and installs the needs of one extra; nothing is done again until they change."""
+def install_python(extra: str, venv: Path = VENV) -> Path:
+    """Makes .venv, or another environment, and installs the needs of one extra; nothing is done again until they
+    change. Returns the environment's Python.
+    """
     wanted = requirements(extra)
-    stamp = VENV / "installed.txt"
+    stamp, python = venv / "installed.txt", venv / "bin" / "python"
     with _alone():
         installed = stamp.read_text().splitlines() if stamp.exists() else []
         if set(wanted) <= set(installed):
-            return
-        if not PYTHON.exists():
-            step("Making the virtual environment .venv", [sys.executable, "-m", "venv", str(VENV)], BUILD / "venv.log")
-        pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
+            return python
+        if not python.exists():
+            name = venv.relative_to(ROOT)
+            step(
+                f"Making the virtual environment {name}", [sys.executable, "-m", "venv", str(venv)], BUILD / "venv.log"
+            )
+        pip: list[str | Path] = [python, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
         step(f"Installing the Python packages for {extra!r}", [*pip, *wanted], BUILD / f"pip-{extra}.log")
         # The checkout itself is importable in .venv; its native library is built in place.
-        for site in VENV.glob("lib/python3*/site-packages"):
+        for site in venv.glob("lib/python3*/site-packages"):
             (site / "penstock-checkout.pth").write_text(f"{ROOT}\n")
         stamp.write_text("\n".join(sorted({*installed, *wanted})) + "\n")
+    return python
 
 
 def write_stubs() -> None:

@@ -215,6 +215,19 @@ class Inputs:
 
     def feed(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> None:
         """Queues a batch for an input, given by its name or node."""
+        self._queue([self._accepted(to, data, layout, stream)])
+
+    def feed_all(self, batches: Mapping[str, Any]) -> None:
+        """Queues a batch for each of these inputs, or for none where one is refused: so they stay in step."""
+        self._queue([self._accepted(name, data, None, None) for name, data in batches.items()])
+
+    def _queue(self, accepted: Iterable[tuple[Input, Given]]) -> None:
+        for one, given in accepted:
+            one.fed.append(given)
+        with suppress(RuntimeError):  # nobody waits
+            self._nothing_new.release()
+
+    def _accepted(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> tuple[Input, Given]:
         if not isinstance(to, (str, DataNode)):
             raise ArgumentTypeError(f"feed_input(): {to!r}: expected the name of an input, or its node")
         one = self._named(to if isinstance(to, str) else to.source.name)
@@ -223,9 +236,7 @@ class Inputs:
         declared, told = one.op.layouts[0], layout or layout_of(data)
         if declared and told and told != declared:
             raise one.wrong(f"layout={declared!r}, but the data has {told!r}")
-        one.fed.append(one.accept([data], layout, stream))
-        with suppress(RuntimeError):  # nobody waits
-            self._nothing_new.release()
+        return one, one.accept([data], layout, stream)
 
     def check(self, name: str) -> None:
         """Raises UnknownArgumentError if there is no input of this name."""

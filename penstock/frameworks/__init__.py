@@ -7,10 +7,28 @@ from typing import Any
 from penstock.frameworks.backend import Backend, Facts
 from penstock.frameworks.cupy import CuPy
 from penstock.frameworks.jax import JAX
+from penstock.frameworks.mxnet import MXNet
+from penstock.frameworks.numpy import NumPy
 from penstock.frameworks.packages import package
+from penstock.frameworks.paddle import Paddle
 from penstock.frameworks.pytorch import PyTorch
+from penstock.frameworks.tensorflow import TensorFlow
 
-__all__ = ["JAX", "Backend", "CuPy", "Facts", "PyTorch", "backend_of", "backends", "package", "register"]
+__all__ = [
+    "JAX",
+    "Backend",
+    "CuPy",
+    "Facts",
+    "MXNet",
+    "NumPy",
+    "Paddle",
+    "PyTorch",
+    "TensorFlow",
+    "backend_of",
+    "backends",
+    "package",
+    "register",
+]
 
 _backends: dict[str, Backend] = {}
 
@@ -33,3 +51,6 @@ def backend_of(value: Any) -> Backend | None:
 register(PyTorch())
 register(CuPy())
 register(JAX())
+register(TensorFlow())
+register(Paddle())
+register(MXNet())

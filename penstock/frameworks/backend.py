@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 
@@ -28,6 +29,7 @@ class Backend:
         distribution: the package that installs it.
         plugin: the module with its iterators; "" where there are none.
         extra: of this package, which brings it.
+        has_sparse: whether there is `sparse`.
     """
 
     name: ClassVar[str]
@@ -35,6 +37,7 @@ class Backend:
     distribution: ClassVar[str]
     plugin: ClassVar[str] = ""
     extra: ClassVar[str] = ""
+    has_sparse: ClassVar[bool] = False
 
     def facts(self, array: Any) -> Facts | None:
         """What DLPack would say of an array, in a tenth of the time; None: ask DLPack."""
@@ -55,6 +58,10 @@ class Backend:
     def array(self, tensor: Any) -> Any:
         """The memory of a tensor of a pipeline as an array, without a copy."""
         raise TypeError(f"no arrays are made for {self.name}")
+
+    def sparse(self, arrays: Sequence[Any]) -> Any:
+        """One sparse array, with the arrays of a batch's samples along its first axis, each from its corner on."""
+        raise TypeError(f"no sparse arrays are made for {self.name}")
 
     def channels_first(self, array: Any) -> Any:
         """A view of shape ``(N, C, ...)`` of an array ``(N, ..., C)``."""

@@ -13,4 +13,6 @@ def package(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as e:
-        raise MissingPackageError(f"{module} cannot be imported ({e}): pip install penstock[{extra}]") from e
+        missing = MissingPackageError(f"{module} cannot be imported ({e}): pip install penstock[{extra}]")
+        missing.name = e.name or module
+        raise missing from e

@@ -7,10 +7,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from penstock.feed.external import ExternalSource
 from penstock.feed.turn import in_turn
 from penstock.graph.blame import warn
 from penstock.optimize.explain import explain
-from penstock.optimize.plan import Where
+from penstock.optimize.passes import reach
+from penstock.optimize.plan import Plan, Where
 from penstock.pipeline.dot import write_dot
 from penstock.pipeline.running import Running
 from penstock.read.broken_samples import BrokenSample
@@ -62,6 +64,16 @@ class Looking(Running):
     def reader_position(self, name: str) -> Position:
         """Where a reader is: epoch and position of the first sample that was not handed out yet."""
         return self._built().position(name)
+
+    def fed_inputs(self) -> list[str]:
+        """The names of the external sources that `feed_input` feeds, in the order in which they were defined."""
+        return [name for name, fed in self.external_sources().items() if fed]
+
+    def external_sources(self) -> dict[str, bool]:
+        """The external sources that the outputs need, by name, and whether `feed_input` feeds them."""
+        plan = Plan(self._defined())
+        reach(plan, [node for node in self.nodes if node.preserve])
+        return {node.name: not node.op.poll for node in plan.nodes if isinstance(node.op, ExternalSource)}
 
     def may_skip(self) -> bool:
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""

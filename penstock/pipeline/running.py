@@ -69,8 +69,7 @@ class Running(Definition):
             runner = self._prepared()
             if inputs:
                 runner.check_complete(inputs)
-                for name, batch in inputs.items():
-                    runner.inputs.feed(name, batch, None, None)
+                runner.inputs.feed_all(inputs)
             runner.fill(self.iter_setup)
             return self._share(cuda_stream)
 
@@ -114,10 +113,16 @@ class Running(Definition):
         """Called before each iteration is scheduled: subclasses may call `feed_input`, or raise StopIteration."""
 
     @in_turn
-    def schedule_run(self) -> None:
-        """Starts preparing the next batch; the first call starts as many as the prefetch queue takes."""
+    def schedule_run(self, /, **inputs: Any) -> None:
+        """Starts preparing the next batch; the first call starts as many as the prefetch queue takes.
+
+        ``schedule_run(name=batch)`` feeds a batch to the external source of this name first, as `feed_input` does: all
+        of them, or none where one is refused.
+        """
         runner = self._prepared()
         with self.using(PipelineAPIType.SCHEDULED):
+            if inputs:
+                runner.inputs.feed_all(inputs)
             if runner.executor.pending() == 0 and self._shared is None:
                 runner.fill(self.iter_setup)
             else:

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
-from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError, OperatorError
+from penstock.errors import ArgumentError, ArgumentTypeError, GraphError, NoDataError
 from penstock.frameworks import Backend
 from penstock.graph.blame import warn
 from penstock.pipeline.arguments import ITERATOR_AKA, named
 from penstock.pipeline.ways import Iterating
+from penstock.plugin.arrays import dense
 from penstock.plugin.epochs import LastBatchPolicy
 from penstock.plugin.pipeline_like import PipelineLike
 from penstock.plugin.states import load_all, pipeline_states
@@ -107,13 +108,7 @@ class BaseIterator(Generic[Array]):
 
     def _array(self, name: str, output: Any, samples: int) -> Array:
         """The first samples of an output (a TensorList) as an array of the framework."""
-        if not output.is_dense_tensor() and len(shapes := {tuple(shape) for shape in output.shape()}) > 1:
-            first, second, *_ = sorted(shapes)
-            raise OperatorError(
-                f"output {name!r} cannot be one tensor: its samples have {len(shapes)} shapes, {first} and {second} "
-                "among them. Resize, crop or pad them to one shape in the pipeline"
-            )
-        array = self.backend.array(output.as_tensor())
+        array = dense(self.backend, name, output)
         if self._channels_last and output.layout() in _CHANNELS_LAST:
             array = self.backend.channels_first(array)
         return array[:samples] if samples < len(output) else array  # type: ignore[no-any-return]

@@ -122,8 +122,16 @@ class Epochs:
         """How many samples of a batch count, for each pipeline; None: it waits with its next epoch's first batch."""
         if self.policy is not LastBatchPolicy.PARTIAL:
             return [self.batch_size] * len(self.shard_ids)
-        left = np.clip(self._sizes(epoch) - batch * self.batch_size, 0, self.batch_size)
-        return [int(n) or None for n in left]
+        return [n or None for n in self.own(epoch, batch)]
+
+    def own(self, epoch: int, batch: int) -> list[int]:
+        """How many samples of a batch belong to the epoch, for each pipeline: the others were put in to fill it."""
+        read, sizes = batch, self._sizes(epoch)
+        if self.continuous:
+            read += self._batches_until(epoch)
+            sizes = sizes + sum(self._sizes(e) for e in range(self.origin, epoch))
+        left = np.clip(sizes - read * self.batch_size, 0, self.batch_size)
+        return [int(n) for n in left]
 
     def dropped(self, epoch: int) -> int:
         """Batches that the pipelines have behind the epoch's last one: none, for the readers know."""
@@ -193,7 +201,11 @@ class SizedEpochs:
         """How many samples of a batch count, for each pipeline."""
         if self.policy is not LastBatchPolicy.PARTIAL:
             return [self.batch_size] * self.pipelines
-        left = self.size - batch * self._at_once
+        return list(self.own(epoch, batch))
+
+    def own(self, epoch: int, batch: int) -> list[int]:
+        """How many samples of a batch belong to the epoch, for each pipeline: the others were put in to fill it."""
+        left = self.size - self._extra(epoch) - batch * self._at_once
         return [min(max(left - k * self.batch_size, 0), self.batch_size) for k in range(self.pipelines)]
 
     def dropped(self, epoch: int) -> int:
@@ -264,6 +276,10 @@ class FollowedEpochs:
         if self.policy is not LastBatchPolicy.PARTIAL:
             return [self.batch_size] * len(self.orders)
         return [left or None for left in self._left(epoch, self.batch_size)]
+
+    def own(self, epoch: int, batch: int) -> list[int]:
+        """How many samples of the batch that comes next belong to the epoch, for each pipeline: the others fill it."""
+        return [min(left or 0, self.batch_size) for left in self._left(epoch, self.batch_size)]
 
     def dropped(self, epoch: int) -> int:
         """Batches that the pipelines have behind the epoch's last one: none, for the readers know."""

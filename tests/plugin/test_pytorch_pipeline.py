@@ -193,5 +193,5 @@ def test_the_docstrings_example(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"x")
     names = {"np": np, "fn": fn, "pipeline_def": pipeline_def, "folder": str(tmp_path)}
     results = doctest.testmod(pytorch, extraglobs=names)
-    assert results.attempted == 10
+    assert results.attempted == 13
     assert not results.failed

@@ -17,11 +17,13 @@ from penstock.pipeline import Pipeline
 from penstock.plugin.base import BaseIterator, LastBatchPolicy
 from penstock.plugin.classification import ClassificationIterator
 from penstock.plugin.pytorch import fn
+from penstock.plugin.ragged import RaggedIterator
 from penstock.tensors import TensorCPU, TensorGPU, TensorListGPU
 
 __all__ = [
     "DALIClassificationIterator",
     "DALIGenericIterator",
+    "DALIRaggedIterator",
     "LastBatchPolicy",
     "Pipeline",
     "TensorCPU",
@@ -161,3 +163,31 @@ class DALIGenericIterator(BaseIterator[torch.Tensor]):
 
 class DALIClassificationIterator(ClassificationIterator, DALIGenericIterator):
     """A `DALIGenericIterator` for pipelines with two outputs, which it names ``"data"`` and ``"label"``."""
+
+
+class DALIRaggedIterator(RaggedIterator[torch.Tensor]):
+    """A `DALIGenericIterator` for outputs whose samples differ in shape, too.
+
+    Args:
+        output_types: for each output, one of these; None: all are dense. The other arguments are those of
+            `DALIGenericIterator`.
+
+            - ``DENSE_TAG``: one tensor, as `DALIGenericIterator` gives it;
+            - ``SPARSE_LIST_TAG``: a list of tensors, one for each sample, which share the pipeline's memory;
+            - ``SPARSE_COO_TAG``: one sparse tensor of shape ``(batch, *largest)``, where an axis is as long as in the
+              sample that has most of it. All elements of the samples are in it, zeros, too. (DALI's needs samples with
+              one axis, ours may have any number.)
+
+    Raises:
+        ArgumentError: another tag, or another number of tags than outputs.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     return fn.external_source(lambda: [np.float32([1, 2, 3]), np.float32([4])])
+        >>> batch, = next(DALIRaggedIterator(pipeline(), ["x"], output_types=[DALIRaggedIterator.SPARSE_COO_TAG]))
+        >>> batch["x"].to_dense().tolist()
+        [[1.0, 2.0, 3.0], [4.0, 0.0, 0.0]]
+    """
+
+    backend = PyTorch()
