@@ -69,7 +69,8 @@ class Network(torch.nn.Module):
         for block, head in zip(self.blocks, self.heads, strict=True):
             x = block(x)
             found.append(head(x).permute(0, 2, 3, 1).reshape(len(x), -1, len(CLASSES) + 5))
-        return torch.cat(found, 1).split([len(CLASSES) + 1, 4], 2)  # type: ignore[no-any-return]
+        all_of_them = torch.cat(found, 1)
+        return all_of_them[..., : len(CLASSES) + 1], all_of_them[..., len(CLASSES) + 1 :]
 
 
 def loss_of(scores: torch.Tensor, offsets: torch.Tensor, wanted: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -79,7 +80,7 @@ def loss_of(scores: torch.Tensor, offsets: torch.Tensor, wanted: torch.Tensor, l
     boxes = torch.nn.functional.smooth_l1_loss(offsets[matched], wanted[matched], reduction="sum")
     errors = torch.nn.functional.cross_entropy(scores.transpose(1, 2), labels, reduction="none")
     worst = errors.masked_fill(matched, 0).flatten().topk(int(3 * count)).values
-    return (boxes + errors[matched].sum() + worst.sum()) / count  # type: ignore[no-any-return]
+    return (boxes + errors[matched].sum() + worst.sum()) / count
 
 
 def decoded(offsets: torch.Tensor) -> torch.Tensor:
@@ -155,7 +156,8 @@ def main() -> int:
         for epoch in range(1, options.epochs + 1):
             loss = torch.zeros(())
             for (batch,) in times.watched(loader):
-                loss = loss_of(*model(batch["data"]), batch["boxes"], batch["labels"].long())
+                scores, offsets = model(batch["data"])
+                loss = loss_of(scores, offsets, batch["boxes"], batch["labels"].long())
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

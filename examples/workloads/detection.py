@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-NORMALIZE = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], "output_layout": "CHW"}
+NORMALIZE: dict[str, Any] = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], "output_layout": "CHW"}
 # Of each of SSD300's feature maps: cells each way, the side of its anchors and of the next map's, ratios of sides.
 MAPS = [
     (38, 21, 45, (2,)), (19, 45, 99, (2, 3)), (10, 99, 153, (2, 3)), (5, 153, 207, (2, 3)), (3, 207, 261, (2,)),

@@ -68,8 +68,8 @@ def _read(path: str, is_index: bool) -> Members:
 
 def _loaded(path: str, tables: list[kept.Bytes]) -> Members:
     *columns, names, extensions, samples = tables
-    types = (np.int64, np.int64, np.int64, np.int32)
-    offsets, lengths, sample, extension = (c.view(t) for c, t in zip(columns, types, strict=True))
+    offsets, lengths, sample = (column.view(np.int64) for column in columns[:3])
+    extension = columns[3].view(np.int32)
     texts = os.fsdecode(extensions.tobytes()).split("\0")[:-1]
     count = int(samples.view(np.int64)[0])
     return Members(path, offsets, lengths, sample, extension, names.tobytes(), texts, count)
