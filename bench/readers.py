@@ -10,7 +10,6 @@ is the median of the rounds.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import statistics
@@ -24,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from bench.record_pipeline import BATCH, pipeline_of
 from bench.report import has_dali, table, write
 from tests.read import record_files as files
 
 SIZES = {"1 KB": (1000, 30000), "10 KB": (10_000, 10000), "100 KB": (100_000, 1500)}
-BATCH = 64
 MILLIONS = 2
 
 
@@ -75,20 +74,6 @@ READERS: dict[str, Callable[[Path, Iterator[bytes]], dict[str, Any]]] = {
 }
 
 
-def _pipeline(library: str, name: str, arguments: dict[str, Any], threads: int, **more: Any) -> Any:
-    module, fn = importlib.import_module(library), importlib.import_module(f"{library}.fn")
-    if name == "tfrecord":
-        tf = importlib.import_module(f"{library}.tfrecord")
-        image, label = tf.FixedLenFeature([], tf.string, ""), tf.FixedLenFeature([1], tf.int64, -1)
-        more["features"] = {"image": image, "label": label}
-    pipe = module.Pipeline(batch_size=BATCH, num_threads=threads, device_id=None, prefetch_queue_depth=2)
-    with pipe:
-        read = getattr(fn.readers, name)(name="Reader", **arguments, **more)
-        pipe.set_outputs(*(read.values() if isinstance(read, dict) else read))
-    pipe.build()
-    return pipe
-
-
 def _rate(pipe: Any, seconds: float) -> float:
     for _ in range(6):
         pipe.run()
@@ -106,7 +91,9 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int, shuffle: b
         for title, (size, count) in SIZES.items():
             with tempfile.TemporaryDirectory() as folder:
                 arguments = make(Path(folder), _payloads(size, count)) | {"random_shuffle": shuffle}
-                ours, theirs = (_pipeline(library, name, arguments, threads) for library in ("penstock", "nvidia.dali"))
+                ours, theirs = (
+                    pipeline_of(library, name, arguments, threads) for library in ("penstock", "nvidia.dali")
+                )
                 found = [(_rate(ours, seconds), _rate(theirs, seconds)) for _ in range(rounds)]
                 del ours, theirs
             mine, its = (statistics.median(column) for column in zip(*found, strict=True))
@@ -119,12 +106,12 @@ def _start(name: str, arguments: dict[str, Any], cache: Path) -> dict[str, float
     code = f"""
 import json, re, time
 import numpy as np
-from bench import readers
+from bench import record_pipeline
 def memory(what):
     return int(re.search(what + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 before = memory("VmRSS")
 begin = time.perf_counter()
-pipe = readers._pipeline("penstock", {name!r}, {arguments!r}, 2, random_shuffle=True)
+pipe = record_pipeline.pipeline_of("penstock", {name!r}, {arguments!r}, 2, random_shuffle=True)
 pipe.run()
 took = time.perf_counter() - begin
 for _ in range(2000):

@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "what they contain: where they lie and what they are called does not matter. Run it again when files have come "
         "or changed.",
     )
-    index.add_argument("files", nargs="*", metavar="FILE", help="TFRecord, RecordIO and tar files")
+    index.add_argument(
+        "files", nargs="*", metavar="FILE", help="TFRecord, RecordIO and tar files, or their addresses in object stores"
+    )
     index.add_argument("--force", action="store_true", help="replace other indexes that are there")
     index.add_argument(
         "--jpeg",
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     index.add_argument(
         "--output",
         metavar="FILE",
-        help="the index, or a folder for several; default: beside each file; of "
+        help="the index, or a folder for several; default: beside each file, of addresses in the current folder; of "
         "--jpeg: penstock.jpegindex in the one folder",
     )
     index.add_argument(

@@ -41,9 +41,9 @@ inline uint64_t word_at(const uint8_t* p) {
   return word;
 }
 
-uint32_t crc32c(const uint8_t* data, size_t bytes) {
+// Goes on from `crc`, which is ~0 at the beginning, and the complement of what counts at the end.
+uint32_t crc32c(uint32_t crc, const uint8_t* data, size_t bytes) {
   static const Moves one = moves_over(kStretch);
-  uint32_t crc = ~0u;
   for (; bytes >= 3 * kStretch; bytes -= 3 * kStretch, data += 3 * kStretch) {
     uint64_t a = crc, b = 0, c = 0;
     for (size_t i = 0; i < kStretch; i += 8) {
@@ -57,7 +57,7 @@ uint32_t crc32c(const uint8_t* data, size_t bytes) {
   for (; bytes >= 8; bytes -= 8, data += 8) wide = step(wide, word_at(data));
   crc = uint32_t(wide);
   for (; bytes; bytes--) crc = step(crc, *data++);
-  return ~crc;
+  return crc;
 }
 
 #else
@@ -74,20 +74,27 @@ Rests make_rests() {
   return found;
 }
 
-uint32_t crc32c(const uint8_t* data, size_t bytes) {
+uint32_t crc32c(uint32_t crc, const uint8_t* data, size_t bytes) {
   static const Rests rests = make_rests();
-  uint32_t crc = ~0u;
   for (; bytes; bytes--) crc = rests[(crc ^ *data++) & 255] ^ crc >> 8;
-  return ~crc;
+  return crc;
 }
 
 #endif
 
 }  // namespace
 
-uint32_t masked_crc32c(const uint8_t* data, size_t bytes) {
-  const uint32_t crc = crc32c(data, bytes);
+void Crc32c::add(const uint8_t* data, size_t bytes) { state_ = crc32c(state_, data, bytes); }
+
+uint32_t Crc32c::masked() const {
+  const uint32_t crc = ~state_;
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+uint32_t masked_crc32c(const uint8_t* data, size_t bytes) {
+  Crc32c crc;
+  crc.add(data, bytes);
+  return crc.masked();
 }
 
 }  // namespace ps

@@ -17,10 +17,10 @@ class Inflate(OnErrorArgs):
     chunks make one more axis before the others.
 
     Errors: ArgumentError for other algorithms; OperatorError for chunks that are not in the input, and for layouts that
-    do not fit the shape; DecodeError for blocks that are broken or have another number of bytes than the shape. On a
-    GPU such a block gives as many bytes as it has, and zeros, and there is no error, as in DALI.
+    do not fit the shape; DecodeError for blocks that are broken or have another number of bytes than the shape, naming
+    the sample and its file. For that a batch on a GPU is waited for, when its blocks have been inflated.
 
-    DALI has it on GPUs only.
+    DALI has it on GPUs only, and fills broken blocks with zeros.
 
     Example:
         >>> block = np.uint8([0x1A, 7, 1, 0, 0x50, 1, 2, 3, 4, 5])  # 7, that 14 times more, then 1 to 5

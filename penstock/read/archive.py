@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.machine import native
+from penstock.read import kept
+from penstock.read.stores.addresses import is_address
 from penstock.read.stores.server import listen_for
 
 _AT_ONCE = 16  # archives that are looked at: threads mostly wait for disks
@@ -51,6 +53,29 @@ def read_archives(paths: Sequence[str], indexes: Sequence[str] | None = None) ->
 
 
 def _read(path: str, is_index: bool) -> Members:
+    """Of an archive in a store, which has to be read from its beginning to its end, what was found is kept."""
+    place = kept.Place("tar members", path) if is_address(path) and not is_index else None
+    if place and (tables := place.load()):
+        return _loaded(path, tables)
+    members = _looked_at(path, is_index)
+    if place:
+        extensions = np.frombuffer(b"".join(os.fsencode(e) + b"\0" for e in members.extensions), np.uint8)
+        names, samples = np.frombuffer(members.names, np.uint8), np.array([members.samples])
+        columns = (members.offsets, members.lengths, members.sample, members.extension)
+        place.store([*columns, names, extensions, samples], least=1)
+    return members
+
+
+def _loaded(path: str, tables: list[kept.Bytes]) -> Members:
+    *columns, names, extensions, samples = tables
+    offsets, lengths, sample = (column.view(np.int64) for column in columns[:3])
+    extension = columns[3].view(np.int32)
+    texts = os.fsdecode(extensions.tobytes()).split("\0")[:-1]
+    count = int(samples.view(np.int64)[0])
+    return Members(path, offsets, lengths, sample, extension, names.tobytes(), texts, count)
+
+
+def _looked_at(path: str, is_index: bool) -> Members:
     listen_for(path)
     found = native.Members()
     handle = native.blocking().ps_archive_read(os.fsencode(path), is_index, c.byref(found))

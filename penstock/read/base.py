@@ -160,3 +160,26 @@ class IndexReader(Reader):
 
     def kernel_arguments(self) -> dict[str, Any]:
         return self.index.tables()
+
+
+class ShuffleSeedArgs(IndexReader):
+    """Base of readers that can shuffle over all parts."""
+
+    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
+
+
+class SamplesShuffler(ShuffleSeedArgs):
+    """Base of readers whose samples are all equally quick to get at."""
+
+    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
+
+
+class FilesShuffler(ShuffleSeedArgs):
+    """Base of readers whose samples lie together in few files, which are read from their beginnings to their ends."""
+
+    shuffle_after_epoch = arg(
+        False,
+        "Shuffle the files in each epoch, over all parts; the samples of each stay in order, unless random_shuffle "
+        "shuffles the part as well.",
+        to_kernel=False,
+    )

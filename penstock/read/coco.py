@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from penstock.op import arg, op
-from penstock.read.base import IndexReader
+from penstock.read.base import SamplesShuffler
 from penstock.read.coco_annotations import Annotations, Wanted, load
 from penstock.read.coco_files import load_preprocessed, save_preprocessed
 from penstock.read.index import Column, Index, digest_of, packed
@@ -20,7 +20,7 @@ _NOT_PREPROCESSED = (
 
 
 @op("readers.coco", kernel="read_ranges", inputs=0, legacy=["coco_reader"])
-class Coco(IndexReader):
+class Coco(SamplesShuffler):
     """Reads pictures with annotations in COCO's format: one JSON file that lists pictures, objects and categories.
 
     Samples are in the order of the pictures' ids, or of ``images``. Objects of a picture are in the file's order.
@@ -102,8 +102,6 @@ class Coco(IndexReader):
         to_kernel=False,
     )  # fmt: skip
     save_preprocessed_annotations_dir = arg("", "The folder to save them in.", kind="path", to_kernel=False)
-    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
     masks = arg(
         False,
         "As `polygon_masks`, but polygons count coordinates and not vertices.",

@@ -119,6 +119,8 @@ def load_preprocessed(path: str, polygons: bool, pixels: bool) -> Annotations:
     folder = _Folder(path)
     names = [os.fsdecode(name) for name in folder.bytes_of(_NAMES).split(b"\n") if name]
     many = len(names)
+    if any("\0" in name for name in names):
+        raise folder.wrong("filenames", "a name has a zero byte")
     boxes = folder.table("boxes", np.float32)
     labels, ids = folder.table("labels", np.int32), folder.table("original_ids", np.int32)
     starts = folder.starts("offsets", "counts", np.int32, many, len(labels))

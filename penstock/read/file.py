@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from penstock.op import arg, op
-from penstock.read.base import IndexReader
+from penstock.read.base import SamplesShuffler
 from penstock.read.index import Index
 from penstock.read.listing import list_files
 
 
 @op("readers.file", kernel="read_ranges", inputs=0, legacy=["file_reader"])
-class File(IndexReader):
+class File(SamplesShuffler):
     """Reads files and their labels.
 
     The files come from one of three places: ``file_root`` with one sub-folder per class (a file's label is its
@@ -53,8 +53,6 @@ class File(IndexReader):
     )
     dir_filters = arg(None, "Patterns; a sub-folder's name must match one.", kind="strings", to_kernel=False)
     case_sensitive_filter = arg(False, "Whether patterns tell upper from lower case.", to_kernel=False)
-    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
     def num_outputs(self) -> int:
         return 2

@@ -6,11 +6,11 @@ import numpy as np
 
 from penstock.errors import ReadError
 from penstock.op import REQUIRED, arg, op
-from penstock.read.records import Format, RecordReader, Records, one_each, read, scan
+from penstock.read.records import Format, FramedReader, Records, read
 
 
 @op("readers.mxnet", kernel="read_mxnet", inputs=0, legacy=["mxnet_reader"])
-class MXNet(RecordReader):
+class MXNet(FramedReader):
     """Reads RecordIO files, as MXNet's im2rec makes them.
 
     Outputs: the encoded pictures, uint8 of shape ``(size,)``, and the labels, float32 of shape ``(labels,)``, as many
@@ -32,37 +32,17 @@ class MXNet(RecordReader):
         [[0.0], [1.0]]
     """
 
+    form = Format.RECORDIO
     path = arg(REQUIRED, "The files.", kind="paths", to_kernel=False, aka=["paths", "rec", "files", "path_imgrec"])
-    index_path = arg(
-        None,
-        "For each file its index, as im2rec, rec2idx and `python -m penstock index` write them; without them the files "
-        "are gone through first, and where their records lie is kept in the user's cache.",
-        kind="paths",
-        to_kernel=False,
-        aka=["index_paths", "idx", "path_imgidx"],
-    )
-    shuffle_after_epoch = arg(
-        False,
-        "Shuffle the files in each epoch, over all parts; the samples of each stay in order, unless random_shuffle "
-        "shuffles the part as well.",
-        to_kernel=False,
-    )
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
-
-    def prepare(self) -> None:
-        one_each(self, "index_path", self.index_path)
-        super().prepare()
 
     def num_outputs(self) -> int:
         return 2
 
-    def records(self, number: int) -> Records:
-        if not self.index_path:
-            return scan(Format.RECORDIO, self.path[number])
-        offsets = read(Format.TEXT, self.index_path[number]).lengths  # "KEY OFFSET"
+    def indexed(self, index: str) -> Records:
+        offsets = read(Format.TEXT, index).lengths  # "KEY OFFSET"
         if (offsets[1:] <= offsets[:-1]).any():
             offsets = np.unique(offsets)
         if not len(offsets):
-            raise ReadError(f"the index {self.index_path[number]} has no records")
+            raise ReadError(f"the index {index} has no records")
         # A record ends where the next one begins at the latest, and the last one where the file ends.
         return Records(offsets, np.append(np.diff(offsets), -1).astype(np.int64))

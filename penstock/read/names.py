@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from penstock.errors import ArgumentError
 from penstock.op import arg
-from penstock.read.base import IndexReader
+from penstock.read.base import SamplesShuffler
 from penstock.read.index import Index, digest_of, packed
 from penstock.read.listing import lines_of, matcher, sub_folders
 
 
-class NamedFilesReader(IndexReader):
+class NamedFilesReader(SamplesShuffler):
     """Base of readers of files without labels."""
 
     file_root = arg(
@@ -31,8 +31,6 @@ class NamedFilesReader(IndexReader):
         aka=["list_file"],
     )
     files = arg(None, "Names of files.", kind="paths", to_kernel=False, aka=["filenames", "paths"])
-    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
     def make_index(self) -> Index:
         root, names = list_names(self.file_root, self.file_list, self.files, self.file_filter)

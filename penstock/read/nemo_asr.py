@@ -14,7 +14,7 @@ from penstock.arguments.quality import ResampleQualityArgs
 from penstock.errors import ReadError
 from penstock.graph.blame import warn
 from penstock.op import REQUIRED, arg, op
-from penstock.read.base import IndexReader
+from penstock.read.base import SamplesShuffler
 from penstock.read.contents import contents, problem
 from penstock.read.index import Column, Index, digest_of, has_scheme, is_absolute, packed
 from penstock.read.json_file import loads
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 @op("readers.nemo_asr", kernel="read_ranges", inputs=0, legacy=["nemo_asr_reader"])
-class NemoAsr(ResampleQualityArgs, IndexReader):
+class NemoAsr(ResampleQualityArgs, SamplesShuffler):
     """Reads sounds for speech recognition, as manifests of NVIDIA NeMo list them.
 
     A manifest has a JSON object on each line: ``audio_filepath``, ``text`` (default ""), and in seconds ``offset``
@@ -78,8 +78,6 @@ class NemoAsr(ResampleQualityArgs, IndexReader):
     downmix = arg(True, "Mix all channels to one.", to_kernel=False)
     dtype = arg(types.FLOAT, "Type of the samples.", choices=(types.FLOAT, types.INT16, types.INT32), to_kernel=False)
     quality = arg(50.0, "See `fn.decoders.audio`.", to_kernel=False)
-    shuffle_after_epoch = arg(False, "Shuffle the whole data set in each epoch, over all parts.", to_kernel=False)
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
     def num_outputs(self) -> int:
         return 4  # of the node; the operators behind make those of the call of them

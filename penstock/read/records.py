@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as c
 import enum
 import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.machine import native
+from penstock.op import arg
 from penstock.read import kept
-from penstock.read.base import IndexReader
+from penstock.read.base import FilesShuffler, IndexReader
 from penstock.read.index import Index, digest_of, has_scheme, packed
 from penstock.read.stores.addresses import is_address
 from penstock.read.stores.server import listen_for
@@ -124,7 +124,31 @@ class RecordReader(IndexReader):
         return {**own, **told, "shown": shown, "keys": tables["members"]}
 
 
-def one_each(reader: RecordReader, argument: str, given: Sequence[str] | None) -> None:
-    """ArgumentError unless there is an index for each file, or none at all."""
-    if given and len(given) != len(reader.path):
-        raise reader.wrong(argument, f"there are {len(reader.path)} files, and each needs an index")
+class FramedReader(FilesShuffler, RecordReader):
+    """Base of readers of files whose records frame themselves, so that a file can be gone through without an index."""
+
+    form: Format
+
+    index_path = arg(
+        None,
+        "For each file its index, as `python -m penstock index` and the format's own programs (tfrecord2idx; im2rec, "
+        "rec2idx) write them; without them the files are gone through first, and where their records lie is kept in "
+        "the user's cache.",
+        kind="paths",
+        to_kernel=False,
+        aka=["index_paths", "index", "idx", "path_imgidx"],
+    )
+
+    def indexed(self, index: str) -> Records:
+        """What an index tells."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        if self.index_path and len(self.index_path) != len(self.path):
+            raise self.wrong("index_path", f"there are {len(self.path)} files, and each needs an index")
+        super().prepare()
+
+    def records(self, number: int) -> Records:
+        if not self.index_path:
+            return scan(self.form, self.path[number])
+        return self.indexed(self.index_path[number])

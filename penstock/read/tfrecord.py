@@ -11,11 +11,11 @@ from penstock.errors import ArgumentTypeError
 from penstock.op import REQUIRED, arg, op
 from penstock.read.features import string, to_plain
 from penstock.read.index import packed
-from penstock.read.records import Format, RecordReader, Records, one_each, read, scan
+from penstock.read.records import Format, FramedReader, Records, read
 
 
 @op("readers.tfrecord", kernel="read_tfrecord", inputs=0, legacy=["tfrecord_reader"])
-class TFRecord(RecordReader):
+class TFRecord(FramedReader):
     """Reads TFRecord files of tf.train.Example: the features that are asked for.
 
     Outputs: a dictionary with a node for each element of ``features``. Of `string` the bytes, uint8 of shape
@@ -44,14 +44,7 @@ class TFRecord(RecordReader):
     """
 
     path = arg(REQUIRED, "The files.", kind="paths", to_kernel=False, aka=["paths", "filenames", "files", "tfrecords"])
-    index_path = arg(
-        None,
-        "For each file its index, as tfrecord2idx and `python -m penstock index` write them; without them the files "
-        "are gone through first, and where their records lie is kept in the user's cache.",
-        kind="paths",
-        to_kernel=False,
-        aka=["index_paths", "index"],
-    )
+    form = Format.TFRECORD
     features = arg(
         REQUIRED,
         "Names of features, and what each is: penstock.tfrecord.FixedLenFeature or VarLenFeature.",
@@ -64,16 +57,8 @@ class TFRecord(RecordReader):
     use_o_direct = arg(
         False, "Read past the system's cache; needs dont_use_mmap=True.", unused="files are read through that cache"
     )
-    shuffle_after_epoch = arg(
-        False,
-        "Shuffle the files in each epoch, over all parts; the samples of each stay in order, unless random_shuffle "
-        "shuffles the part as well.",
-        to_kernel=False,
-    )
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
     def prepare(self) -> None:
-        one_each(self, "index_path", self.index_path)
         try:
             self.features = self.constants["features"] = to_plain(self.features)
         except (TypeError, ValueError) as e:
@@ -91,10 +76,8 @@ class TFRecord(RecordReader):
     def arranged(self, outputs: Sequence[Any]) -> Any:
         return {name: node for (name, *_), node in zip(self.features, outputs, strict=True)}
 
-    def records(self, number: int) -> Records:
-        if not self.index_path:
-            return scan(Format.TFRECORD, self.path[number])
-        return read(Format.TEXT, self.index_path[number])
+    def indexed(self, index: str) -> Records:
+        return read(Format.TEXT, index)
 
     def kernel_arguments(self) -> dict[str, Any]:
         forms: list[int] = []

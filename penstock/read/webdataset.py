@@ -12,7 +12,7 @@ from penstock.errors import ArgumentError
 from penstock.graph.blame import warn
 from penstock.op import REQUIRED, arg, op
 from penstock.read.archive import Members, read_archives
-from penstock.read.base import IndexReader
+from penstock.read.base import FilesShuffler
 from penstock.read.index import Index, digest_of, packed
 from penstock.read.order import Indices
 from penstock.types import UINT8
@@ -22,7 +22,7 @@ _BEHAVIORS = ("", "empty", "skip", "error")
 
 
 @op("readers.webdataset", kernel="read_ranges", inputs=0)
-class Webdataset(IndexReader):
+class Webdataset(FilesShuffler):
     """Reads samples of tar archives, of which each file is a component of a sample.
 
     Files that follow each other and whose names are the same up to the first dot (of the name's last part) are one
@@ -71,13 +71,6 @@ class Webdataset(IndexReader):
     )
     dtypes = arg(None, "The element type of each output; default UINT8.", kind="dtypes", to_kernel=False)
     case_sensitive_extensions = arg(True, "Whether extensions tell upper from lower case (of ASCII).", to_kernel=False)
-    shuffle_after_epoch = arg(
-        False,
-        "Shuffle the archives in each epoch, over all parts; the samples of each stay in order, unless random_shuffle "
-        "shuffles the part as well.",
-        to_kernel=False,
-    )
-    shuffle_after_epoch_seed = arg(None, "Seed of that order, the same for all parts.", kind="integer", to_kernel=False)
 
     def prepare(self) -> None:
         if not self.paths:

@@ -14,8 +14,11 @@ import numpy as np
 from penstock.errors import ArgumentError, PenstockError, ReadError
 from penstock.read.archive import Members, read_archives
 from penstock.read.records import Format, Records, read
+from penstock.read.stores.addresses import is_address, parsed
+from penstock.read.stores.clients import head_of, version_of
 
 _AT_ONCE = 4  # files that are gone through
+_HEAD = 512  # bytes that tell what a file is
 _RECORDIO = b"\x0a\x23\xd7\xce"
 _LEAST = {Format.TFRECORD: 16, Format.RECORDIO: 9}  # bytes of a record; a broken one is told by fewer
 
@@ -50,9 +53,11 @@ def write_indexes(
     Each index appears whole or not at all. One that is there already stays if it is the same, and is refused otherwise.
 
     Args:
-        files: to go through. What they are is known by what they contain.
+        files: to go through, or addresses in object stores and web servers. What they are is known by what they have
+            in them.
         output: the index, if there is one file, or a folder for all. By default the index lies beside its file:
-            ``a.idx`` of ``a.tar`` and ``a.rec``, ``a.tfrecord.idx`` of ``a.tfrecord``.
+            ``a.idx`` of ``a.tar`` and ``a.rec``, ``a.tfrecord.idx`` of ``a.tfrecord``; of an address in the current
+            folder.
         force: replace indexes that are there.
         progress: called now and then with the bytes that are done, and those of all files.
 
@@ -77,7 +82,7 @@ def write_indexes(
     into = None if output is None else Path(output)
     if into and len(names) > 1 and not into.is_dir():
         raise ArgumentError(f"index: output={str(into)!r}: there are {len(names)} files: expected a folder")
-    sizes = [os.path.getsize(name) if os.path.exists(name) else 0 for name in names]
+    sizes = [_size_of(name) for name in names]
     found: list[Written | PenstockError] = []
     with ThreadPoolExecutor(min(_AT_ONCE, len(names))) as pool:
         for one in pool.map(lambda name: _write(name, into, force), names):
@@ -90,8 +95,10 @@ def write_indexes(
 def _write(file: str, into: Path | None, force: bool) -> Written | PenstockError:
     try:
         text, entries, broken, replaced = _text_of(file)
-        name = Path(file).with_suffix(".idx").name if replaced else Path(file).name + ".idx"
-        target = into / name if into and into.is_dir() else into or Path(file).with_name(name)
+        own = Path(parsed(file).path if is_address(file) else file)
+        name = own.with_suffix(".idx").name if replaced else own.name + ".idx"
+        beside = Path(name) if is_address(file) else own.with_name(name)
+        target = into / name if into and into.is_dir() else into or beside
         _store(target, text, force)
     except PenstockError as error:
         return error
@@ -100,14 +107,26 @@ def _write(file: str, into: Path | None, force: bool) -> Written | PenstockError
     return Written(file, target, entries, broken)
 
 
-def _text_of(file: str) -> tuple[str, int, int, bool]:
-    """The index, its entries, how many of them are broken, and whether its name ends in .idx instead of the file's."""
+def _size_of(file: str) -> int:
+    """0 where it is not there, which is told when it is its turn."""
+    try:
+        return int(version_of(file)[0]) if is_address(file) else os.path.getsize(file)
+    except OSError:
+        return 0
+
+
+def _head_of_file(file: str) -> bytes:
     try:
         with open(file, "rb") as opened:
-            head = opened.read(512)
+            return opened.read(_HEAD)
     except OSError as error:
         raise ReadError(f"the file {file} cannot be read: {error.strerror}") from None
-    if head[257:262] == b"ustar" or file.endswith(".tar"):
+
+
+def _text_of(file: str) -> tuple[str, int, int, bool]:
+    """The index, its entries, how many of them are broken, and whether its name ends in .idx instead of the file's."""
+    head = head_of(file, _HEAD) if is_address(file) else _head_of_file(file)
+    if head[257:262] == b"ustar" or file.partition("?")[0].endswith(".tar"):
         (members,) = read_archives([file])
         text, samples = _of_archive(file, members)
         return text, samples, 0, True

@@ -75,7 +75,7 @@ class Case:
             f"pipe = Pipeline(batch_size={self.batch}, num_threads=2, device_id=None, seed=7)",
             "with pipe:",
             *(f"    {value.text()}" for value in self.values),
-            f"    pipe.set_outputs(*({last} if isinstance({last}, (list, tuple)) else [{last}]))",
+            f"    pipe.set_outputs(*several({last}))",
             "outputs = pipe.run()",
         ]
         return "\n".join(lines)
@@ -94,6 +94,6 @@ def snippet(case: Case) -> str:
     """To be run in a checkout with ``python``; another import tries the other library."""
     return (
         "import operator\n\nimport numpy as np\n"
-        "from penstock import Pipeline, fn, math, newaxis, types  # or: nvidia.dali\n"
+        "from penstock import Pipeline, fn, math, newaxis, tfrecord, types  # or: nvidia.dali\n"
         f"from tests.random.data import *\n\n{case.text()}\nprint(*outputs, sep='\\n')"
     )

@@ -8,6 +8,7 @@ from tests.random.calls import call, inputs_of
 from tests.random.case import Case
 from tests.random.draw import DTYPES, Draw, tensor
 from tests.random.fitting import fits
+from tests.random.readers import reading
 
 BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift", "eq", "ne",
@@ -54,6 +55,8 @@ def draw(seed: int, number: int, known: dict[str, list[str]]) -> Case:
         arithmetic(d)
     elif kind == 8:
         slicing(d)
+    elif number // 10 % 2:
+        reading(d)
     else:
         chain(d, known)
     return d.case()

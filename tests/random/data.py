@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from tests.random.stored import harmed, name_of, npy, sound, stored, stored_files
 from tools.photographs import Style, photograph
+
+__all__ = [
+    "file", "harmed", "name_of", "noise", "npy", "several", "sound", "stored", "stored_files", "wild",
+]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +40,11 @@ def wild(dtype: str, shape: Sequence[int], seed: int, largest: float = 255) -> A
     count = min(array.size, 1 + array.size // 50)
     array.flat[random.permutation(array.size)[:count]] = random.choice([np.inf, -np.inf, np.nan], count)
     return array
+
+
+def several(found: Any) -> list[Any]:
+    """What an operator returns, as a list of nodes."""
+    return [*found.values()] if isinstance(found, dict) else [*found] if isinstance(found, (list, tuple)) else [found]
 
 
 FORMATS = (

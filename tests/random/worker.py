@@ -24,7 +24,7 @@ MEMORY = 16 << 30  # bytes: a library that takes more than that fails, not the m
 
 def namespace(library: str) -> dict[str, Any]:
     root = importlib.import_module(library)
-    parts = {name: importlib.import_module(f"{library}.{name}") for name in ("fn", "math", "types")}
+    parts = {name: importlib.import_module(f"{library}.{name}") for name in ("fn", "math", "tfrecord", "types")}
     own = {"Pipeline": root.Pipeline, "newaxis": root.newaxis, **parts}
     return {"np": np, "operator": operator, **vars(data), **own}
 

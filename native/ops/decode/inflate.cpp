@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/driver/device.h"
 #include "cuda/record/layout.h"
 #include "cuda/record/operator.h"
 #include "decode/lz4.h"
@@ -49,39 +50,80 @@ class Inflate : public Operator, public GpuOperator {
     const std::vector<device::InflateChunk> all = chunks(c);
     if (all.empty()) return;
     const size_t size = c.out(0).bytes() / all.size();
-    for (size_t i = 0; i < all.size(); i++) {
-      try {
-        inflate_lz4(c.in(0).as<uint8_t>() + all[i].from, size_t(all[i].bytes), c.out(0).as<uint8_t>() + i * size, size);
-      } catch (const Error& e) {
-        if (!is_sequence()) throw;
-        fail(e.kind, "chunk " + std::to_string(i) + ": " + e.what());
-      }
-    }
+    for (size_t i = 0; i < all.size(); i++)
+      inflate(c.in(0).as<uint8_t>() + all[i].from, i, all[i], c.out(0).as<uint8_t>() + i * size, size);
   }
 
   void record(gpu::Recorder& r) const override {
     constexpr size_t stride = (sizeof(device::InflateJob) + 15) / 16 * 16;
     std::vector<uint8_t> jobs(stride * size_t(r.size()));
     std::vector<int> blocks(size_t(r.size()), 0);
-    bool any = false;
+    std::vector<Context> given;
+    size_t count = 0;
     for (int i = 0; i < r.size(); i++) {
-      const std::vector<device::InflateChunk> all = chunks(r[i]);
-      if (all.empty() || r[i].out(0).bytes() == 0) continue;
-      const auto* there = static_cast<const device::InflateChunk*>(r.constant(all.data(), all.size() * sizeof all[0]));
-      const device::InflateJob job{r[i].in(0).as<uint8_t>(), r[i].out(0).as<uint8_t>(), there,
-                                   int64_t(r[i].out(0).bytes() / all.size())};
-      std::memcpy(jobs.data() + stride * size_t(i), &job, sizeof job);
-      blocks[size_t(i)] = int(all.size());
-      any = true;
+      blocks[size_t(i)] = int(chunks(r[i]).size());
+      count += size_t(blocks[size_t(i)]);
+      given.push_back(r[i]);
     }
-    if (any)
-      r.launch("#include \"device/tensor/inflate.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(InflateJob) +
-                   PS_LAYOUT_OF(InflateChunk) + "PS_INFLATE_KERNEL()\n",
-               blocks, jobs, stride, device::kInflateThreads);
+    if (count == 0) return;
+    auto* broken = static_cast<uint8_t*>(r.scratch(count));
+    for (int64_t i = 0, first = 0; i < r.size(); first += blocks[size_t(i)], i++) {
+      const std::vector<device::InflateChunk> all = chunks(given[size_t(i)]);
+      if (all.empty()) continue;
+      const auto* there = static_cast<const device::InflateChunk*>(r.constant(all.data(), all.size() * sizeof all[0]));
+      const Tensor& out = given[size_t(i)].out(0);
+      const device::InflateJob job{given[size_t(i)].in(0).as<uint8_t>(), out.as<uint8_t>(), there, broken + first,
+                                   int64_t(out.bytes() / all.size())};
+      std::memcpy(jobs.data() + stride * size_t(i), &job, sizeof job);
+    }
+    r.launch("#include \"device/tensor/inflate.h\"\n" + PS_LAYOUT_OF(Launch) + PS_LAYOUT_OF(InflateJob) +
+                 PS_LAYOUT_OF(InflateChunk) + "PS_INFLATE_KERNEL()\n",
+             blocks, jobs, stride, device::kInflateThreads);
+    auto* known = static_cast<uint8_t*>(r.pinned(count));
+    r.copy_to_host(known, broken, count);
+    r.call([this, device = &r.device(), given = std::move(given), blocks, known](gpu::CUstream stream) {
+      gpu::Event(device, stream).wait();
+      refuse_broken(*device, given, blocks, known, stream);
+    });
   }
 
  private:
   bool is_sequence() const { return offsets_.given() || sizes_.given(); }
+
+  // The chunk with this number, whose bytes are at `from`.
+  void inflate(const uint8_t* from, size_t number, const device::InflateChunk& chunk, uint8_t* to, size_t size) const {
+    try {
+      inflate_lz4(from, size_t(chunk.bytes), to, size);
+    } catch (const Error& e) {
+      if (!is_sequence()) throw;
+      fail(e.kind, "chunk " + std::to_string(number) + ": " + e.what());
+    }
+  }
+
+  // Throws Errors: of each sample with a broken chunk what the CPU says of its first one.
+  void refuse_broken(gpu::Device& device, const std::vector<Context>& given, const std::vector<int>& blocks,
+                     const uint8_t* broken, gpu::CUstream stream) const {
+    std::vector<Error> errors;
+    for (size_t i = 0; i < given.size(); broken += blocks[i], i++) {
+      const uint8_t* end = broken + blocks[i];
+      const size_t number = size_t(std::find(broken, end, uint8_t(1)) - broken);
+      if (broken + number == end) continue;
+      const std::vector<device::InflateChunk> all = chunks(given[i]);
+      const size_t bytes = size_t(all[number].bytes), size = given[i].out(0).bytes() / all.size();
+      std::vector<uint8_t> from(bytes + 1), to(size + 1);          // some memory, even for no bytes
+      if (bytes)
+        gpu::check(gpu::driver().cuMemcpyDtoHAsync_v2(from.data(), reinterpret_cast<gpu::CUdeviceptr>(
+                       given[i].in(0).as<uint8_t>() + all[number].from), bytes, stream), "cuMemcpyDtoHAsync");
+      gpu::Event(&device, stream).wait();
+      try {
+        inflate(from.data(), number, all[number], to.data(), size);
+        errors.emplace_back(ErrorKind::internal, "the GPU refuses an LZ4 block that the CPU inflates", given[i].index);
+      } catch (const Error& e) {
+        errors.emplace_back(e.kind, e.what(), given[i].index);
+      }
+    }
+    if (!errors.empty()) throw Errors(std::move(errors));
+  }
 
   // Chunks lie one behind the other unless it is said where; each goes on to the next one unless it is said how far.
   std::vector<device::InflateChunk> chunks(const Context& c) const {

@@ -17,6 +17,16 @@ class MXNet : public RecordReader {
   explicit MXNet(const Spec& s) : RecordReader(s) {}
 
  protected:
+  // The picture of a record that is in one part.
+  Middle middle(Bytes first, size_t size) const override {
+    const RecordIOHead head(first.data());
+    const size_t before = kHeader + size_t(le32(first.data() + kRecordIOHead)) * sizeof(float);
+    if (head.magic != kRecordIOMagic || head.part() != Part::whole || size_t(head.length()) < before ||
+        size_t(head.length()) > size - size_t(kRecordIOHead))
+      return {};
+    return {size_t(kRecordIOHead) + before, size_t(head.length()) - before};
+  }
+
   void parse(Record record, std::vector<Found>& found) const override {
     const Bytes data = joined(record);
     if (data.size() < kHeader)
@@ -49,7 +59,7 @@ class MXNet : public RecordReader {
         std::memcpy(end, record.data() + at, 4);
         end += 4;
       }
-      std::memmove(end, record.data() + at + kRecordIOHead, size_t(head.length()));
+      if (at) std::memmove(end, record.data() + at + kRecordIOHead, size_t(head.length()));
       end += head.length();
       if (head.part() == Part::whole || head.part() == Part::last) return {begin, end};
       at += size_t(head.bytes());

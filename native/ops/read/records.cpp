@@ -13,6 +13,8 @@ constexpr const char* kVariable = "PENSTOCK_MAX_FILE_BYTES";
 constexpr size_t kMost = size_t(2) << 30;
 constexpr size_t kIdle = 64;                       // files that are kept open for samples to come
 constexpr size_t kKept = size_t(16) << 20;         // bytes that a thread keeps between samples
+constexpr size_t kLarge = size_t(48) << 10;        // bytes of records whose middle may be left out
+constexpr size_t kFirst = 4096;                    // bytes of these that tell what there is
 
 }  // namespace
 
@@ -20,6 +22,10 @@ struct RecordReader::Reading : State {
   std::unique_ptr<uint8_t[]> memory;
   size_t room = 0;
   Record record;
+  Middle middle;                                   // not read yet, if it has bytes
+  int64_t begin = 0;                               // of the record in its file
+  std::unique_ptr<Open> open;                      // that file, while there is a middle
+  int direct = -1;                                 // the output that the middle is
   std::vector<Found> found;
 };
 
@@ -74,7 +80,7 @@ void RecordReader::setup(const Context& c) const {
   r.found.clear();
   placed(sample, [&] {
     read(r, sample);
-    parse(r.record, r.found);
+    look(r);
   });
   for (int k = 0; k < c.num_outputs; k++) {
     const Found& found = r.found[size_t(k)];
@@ -87,12 +93,55 @@ void RecordReader::setup(const Context& c) const {
 void RecordReader::run(const Context& c) const {
   Reading& r = c.st<Reading>();
   placed(element_i64(c.in(0), 0), [&] {            // numbers are counted first, and read here
-    for (int k = 0; k < c.num_outputs; k++) write(r.found[size_t(k)], k, c.out(k));
+    for (int k = 0; k < c.num_outputs; k++)
+      if (k != r.direct) write(r.found[size_t(k)], k, c.out(k));
+    if (r.direct < 0) return;
+    auto* to = c.out(r.direct).as<uint8_t>();
+    r.open->file->read_all(r.begin + int64_t(r.middle.begin), to, int64_t(r.middle.bytes));
+    idle_.give_back(std::move(r.open));
+    const Bytes stretches[] = {
+        r.record.first(r.middle.begin), {to, r.middle.bytes}, r.record.subspan(r.middle.end())};
+    check(stretches);
   });
   if (r.room > kKept) {
     r.memory.reset();
     r.room = 0;
   }
+}
+
+// Finds what the outputs are. A checksum that does not fit is told before what it is likely to have led to.
+void RecordReader::look(Reading& r) const {
+  const auto whole = [&] {
+    fill(r);
+    const Bytes all = r.record;
+    check({&all, 1});
+  };
+  r.direct = -1;
+  try {
+    parse(r.record, r.found);
+  } catch (const Error& e) {
+    if (e.kind == ErrorKind::read) whole();
+    throw;
+  }
+  if (!r.middle.bytes) return whole();
+  const uint8_t* begin = r.record.data() + r.middle.begin;
+  int within = 0;
+  for (size_t k = 0; k < r.found.size(); k++) {
+    const Bytes bytes = r.found[k].bytes;
+    if (bytes.data() >= begin + r.middle.bytes || bytes.data() + bytes.size() <= begin) continue;
+    within++;
+    if (bytes.data() == begin && bytes.size() == r.middle.bytes) r.direct = int(k);
+  }
+  if (within == 1 && r.direct >= 0) return;
+  r.direct = -1;                                   // nobody wants it, or it is but a part of what somebody wants
+  whole();
+}
+
+void RecordReader::fill(Reading& r) const {
+  if (!r.middle.bytes) return;
+  r.open->file->read_all(r.begin + int64_t(r.middle.begin), r.record.data() + r.middle.begin, int64_t(r.middle.bytes));
+  r.middle = {};
+  idle_.give_back(std::move(r.open));
 }
 
 void RecordReader::write(const Found& found, int, Tensor& to) const {
@@ -120,10 +169,21 @@ void RecordReader::read(Reading& r, int64_t sample) const {
     r.memory.reset(new uint8_t[size_t(bytes) + size_t(bytes) / 2]);
     r.room = size_t(bytes) + size_t(bytes) / 2;
   }
-  one->file->read_all(begin, r.memory.get(), bytes);
+  const size_t size = size_t(bytes), first = far_ || size < kLarge ? size : kFirst;
+  one->file->read_all(begin, r.memory.get(), int64_t(first));
+  r.middle = {};
+  if (first < size) {
+    r.middle = middle({r.memory.get(), first}, size);
+    if (r.middle.bytes < kLarge / 2 || r.middle.begin > first) r.middle = {};
+    const size_t next = r.middle.bytes ? r.middle.end() : first;
+    one->file->read_all(begin + int64_t(next), r.memory.get() + next, int64_t(size - next));
+  }
   one->place = begin + bytes;
-  r.record = {r.memory.get(), size_t(bytes)};
-  idle_.give_back(std::move(one));
+  r.record = {r.memory.get(), size};
+  r.begin = begin;
+  if (r.open) idle_.give_back(std::move(r.open));  // of a sample whose run() never came
+  if (r.middle.bytes) r.open = std::move(one);
+  else idle_.give_back(std::move(one));
 }
 
 // What errors and source_info() show: the file, and by what its records are told.

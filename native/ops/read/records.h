@@ -1,6 +1,7 @@
 // What readers of records share: sample i is record i of the index, one range of a file. A record is read whole and
 // looked through by setup(), which tells shapes by it, and run() copies what it found. Readers are early, so the two
-// come one right after the other on one thread, and what setup() read is still in that thread's memory.
+// come one right after the other on one thread, and what setup() read is still in that thread's memory. Of a large
+// record that is mostly one output as it stands, setup() leaves that middle out, and run() reads it to where it stays.
 #pragma once
 
 #include <memory>
@@ -29,6 +30,12 @@ struct Found {
   int64_t number = 0;
 };
 
+// Bytes of a record: where they begin in it, and how many there are.
+struct Middle {
+  size_t begin = 0, bytes = 0;
+  size_t end() const { return begin + bytes; }
+};
+
 class RecordReader : public Operator, public Foresees {
  public:
   static constexpr Count kOutputs{1, kMany};
@@ -41,11 +48,17 @@ class RecordReader : public Operator, public Foresees {
   explicit RecordReader(const Spec& s);
   // Says what the outputs are, as many as `found` has then; throws Error(read) where the record is broken.
   virtual void parse(Record record, std::vector<Found>& found) const = 0;
+  // Of a record of `size` bytes, the first of which are these: what parse() does not look into, if it is much.
+  virtual Middle middle(Bytes first, size_t size) const { return (void)first, (void)size, Middle{}; }
+  // Throws Error(read) where the record, in one or several stretches, does not fit its checksum.
+  virtual void check(std::span<const Bytes> stretches) const { (void)stretches; }
   virtual void write(const Found& found, int output, Tensor& to) const;
 
  private:
   struct Reading;
   void read(Reading& r, int64_t sample) const;
+  void look(Reading& r) const;
+  void fill(Reading& r) const;
   const char* named(const Context& c, int64_t sample) const;
   std::string place(int64_t sample) const;
   template <class F> void placed(int64_t sample, F work) const;

@@ -73,6 +73,57 @@ class TFRecord : public RecordReader {
     for (size_t i = 0; i < features_.size(); i++) describe(features_[i], found[i]);
   }
 
+  // The first string that goes on beyond these bytes: Example, Features, an entry, its value, its list.
+  Middle middle(Bytes first, size_t size) const override {
+    constexpr uint32_t way[] = {1, 1, 2, 1, 1};
+    uint64_t left = le64(first.data());
+    if (left > size - size_t(kTFRecordFrame)) return {};
+    const uint8_t *at = first.data() + kTFRecordHead, *const end = first.data() + first.size();
+    try {
+      for (const uint32_t wanted : way) {
+        while (true) {
+          const uint8_t* const begin = at;
+          const uint64_t tag = take_varint(at, end);
+          if (Wire(tag & 7) != Wire::bytes) return {};
+          const uint64_t bytes = take_varint(at, end), head = uint64_t(at - begin);
+          if (head > left || bytes > left - head) return {};
+          if (bytes > uint64_t(end - at)) {
+            if (tag >> 3 != wanted) return {};
+            left = bytes;
+            break;
+          }
+          at += bytes;
+          left -= head + bytes;
+        }
+      }
+    } catch (const Error&) {
+      return {};                                   // they end within a number, or are broken, which parse() tells
+    }
+    return {size_t(at - first.data()), size_t(left)};
+  }
+
+  // That of its data; parse() has compared the other one, and tells what else is wrong.
+  void check(std::span<const Bytes> stretches) const override {
+    size_t all = 0;
+    for (const Bytes& one : stretches) all += one.size();
+    if (!verify_ || all < size_t(kTFRecordFrame)) return;
+    const uint64_t length = le64(stretches.front().data());
+    if (length > all - size_t(kTFRecordFrame)) return;
+    Crc32c crc;
+    size_t left = size_t(length), skipped = size_t(kTFRecordHead);
+    const uint8_t* end = nullptr;
+    for (Bytes one : stretches) {
+      one = one.subspan(skipped);
+      skipped = 0;
+      const size_t n = std::min(left, one.size());
+      crc.add(one.data(), n);
+      left -= n;
+      end = one.data() + n;
+    }
+    if (crc.masked() != le32(end))
+      fail(ErrorKind::read, "its data do not fit their checksum (verify_checksums=False reads them regardless)");
+  }
+
   void write(const Found& found, int output, Tensor& to) const override {
     const Feature& f = features_[size_t(output)];
     const bool absent = found.number == 0;
@@ -99,10 +150,7 @@ class TFRecord : public RecordReader {
     if (int64_t(record.size()) < kTFRecordFrame || length > record.size() - size_t(kTFRecordFrame))
       fail(ErrorKind::read, "its length is " + std::to_string(length) + ", but only " +
            std::to_string(std::max<int64_t>(int64_t(record.size()) - kTFRecordFrame, 0)) + " bytes are there");
-    const uint8_t* data = at + kTFRecordHead;
-    if (verify_ && masked_crc32c(data, size_t(length)) != le32(data + length))
-      fail(ErrorKind::read, "its data do not fit their checksum (verify_checksums=False reads them regardless)");
-    return {data, size_t(length)};
+    return {at + kTFRecordHead, size_t(length)};
   }
 
   // Of an entry of the map: of several with one name the last one counts.

@@ -15,6 +15,7 @@ struct InflateJob {
   const uint8_t* in;
   uint8_t* out;
   const InflateChunk* chunks;
+  uint8_t* broken;                       // of each chunk, whether it is
   int64_t size;                          // bytes of each chunk, inflated
 };
 
@@ -24,8 +25,9 @@ class Inflater {
   PS_FN Inflater(const uint8_t* in, int64_t bytes, uint8_t* out, int64_t size)
       : at_(in), end_(in + bytes), out_(out), size_(size) {}
 
-  // Where the chunk is broken or too short, zeros follow.
-  PS_FN void run() {
+  // Whether the chunk is sound and has just so many bytes, as decode/lz4.cpp has it. If not, zeros follow.
+  PS_FN bool run() {
+    bool ended = false;
     while (at_ < end_) {
       const int token = *at_++;
       const int64_t literals = length(token >> 4);
@@ -34,6 +36,7 @@ class Inflater {
       at_ += literals;
       done_ += literals;
       sync();
+      ended = at_ == end_;
       if (end_ - at_ < 2) break;
       const int64_t back = at_[0] | at_[1] << 8;
       at_ += 2;
@@ -46,6 +49,7 @@ class Inflater {
       sync();
     }
     for (int64_t i = done_ + thread(); i < size_; i += threads()) out_[i] = 0;
+    return ended && done_ == size_;
   }
 
  private:
@@ -66,7 +70,8 @@ PS_FN void run_inflate(const Launch& l) {
   const auto& job = *reinterpret_cast<const InflateJob*>(l.jobs + int64_t(l.stride) * sample);
   const int64_t number = block() - l.first_block[sample];
   const InflateChunk& chunk = job.chunks[number];
-  Inflater(job.in + chunk.from, chunk.bytes, job.out + number * job.size, job.size).run();
+  const bool sound = Inflater(job.in + chunk.from, chunk.bytes, job.out + number * job.size, job.size).run();
+  if (thread() == 0) job.broken[number] = !sound;
 }
 #define PS_INFLATE_KERNEL() \
   PS_KERNEL kernel(ps::device::Launch launch) { ps::device::run_inflate(launch); }

@@ -105,6 +105,19 @@ def version_of(name: str) -> list[int | str]:
     return [int(meta["size"]), tag_of(meta).decode()]
 
 
+def head_of(name: str, most: int) -> bytes:
+    """The first bytes of an object. Raises ReadError."""
+    size = int(version_of(name)[0])
+    if not size:
+        return b""
+    address = parsed(name)
+    try:
+        found = library().get_range(client(address.root), address.path, start=0, length=min(most, size))
+    except Exception as error:
+        raise ReadError(f"the file {name} cannot be read: {reason(error)}") from error
+    return bytes(found)
+
+
 def tag_of(meta: Any) -> bytes:
     """What changes with an object's contents, of what a store tells of it."""
     return str(meta["e_tag"] or meta["last_modified"]).encode()
