@@ -1,5 +1,6 @@
 // Compares our decoder of progressive JPEG with libjpeg bit for bit: files that libjpeg makes from photographs, in any
-// order of scans that the standard allows, as a whole and in windows. Files that lack a scan must be refused.
+// order of scans that the standard allows, as a whole and in windows. Files that lack a scan must be refused; broken
+// ones do no harm.
 //
 //   progressive_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all equal
 #include "decode/jpeg/progressive.h"
@@ -89,6 +90,19 @@ bool check_refusal(ps::jpeg::ProgressiveDecoder& decoder, const Bytes& file, con
   return std::printf("not refused: %s\n", what), false;
 }
 
+// Broken files, whose results do not matter: they are for sanitizers. What is decoded is decoded whole.
+bool check_broken(ps::jpeg::ProgressiveDecoder& decoder, Bytes file) {
+  for (int i = uniform(1, 5); i > 0; i--) file[size_t(uniform(2, int(file.size()) - 1))] = uint8_t(uniform(0, 255));
+  const Bytes exact(file);             // so that a sanitizer sees its end
+  ps::jpeg::Header header;
+  if (!ps::jpeg::parse(exact.data(), exact.size(), header) || !header.progressive) return true;
+  if (int64_t(header.width) * header.height > 1 << 20) return true;
+  const ps::Window window = random_window(header.width, header.height);
+  Collector rows(window, 3, false);
+  const Status status = decoder.decode(exact.data(), exact.size(), header, window, Color::RGB, true, rows);
+  return rows.next == (status == Status::ok ? window.y1 : window.y0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -120,6 +134,7 @@ int main(int argc, char** argv) {
     else failures += !check(decoder, file, name, 4);
     Bytes half(file.begin(), file.begin() + ptrdiff_t(file.size() * size_t(uniform(50, 95)) / 100));
     failures += !check_refusal(decoder, half, "a file cut off");
+    for (int k = 0; k < 20; k++) failures += !check_broken(decoder, file);
     if (e.scans.empty()) continue;
     e.scans.pop_back();
     failures += !check_refusal(decoder, encode(part, e), "a scan left out");

@@ -147,7 +147,8 @@ class Decoder::Impl {
       std::fill(std::begin(last_), std::end(last_), 0);
       int count = std::min(kGroup, out_.columns.end - column);
       for (int m = 0; m < count; m++, mcu_++)
-        if (!at_mcu() || !decode_mcu(m, in_row & needed_columns_[size_t(column + m - out_.columns.begin)])) return false;
+        if (!at_mcu() || !decode_mcu(m, in_row & needed_columns_[size_t(column + m - out_.columns.begin)]))
+          return false;
       transform(row, column);
     }
     return bits_left() >= 0;

@@ -70,8 +70,8 @@ inline bool decode_first(Bits& bits, const Band& band, int16_t* block, uint64_t&
   return true;
 }
 
-// Bits that say of each coefficient of a block that is not zero, in their order, whether it is one further from zero. They
-// are collected over a block, since a loop for each few of them would end where no processor foresees it.
+// Bits that say of each coefficient of a block that is not zero, in their order, whether it is one further from zero.
+// They are collected over a block, since a loop for each few of them would end where no processor foresees it.
 struct Corrections {
   uint64_t bits = 0;                   // the last `count`, the first one highest
   int count = 0;
