@@ -11,6 +11,7 @@
 #include "decode/jpeg/decoder.h"
 #include "decode/jpeg/index_file.h"
 #include "decode/jpeg/lossless.h"
+#include "decode/jpeg/progressive.h"
 
 namespace ps {
 namespace {
@@ -88,15 +89,23 @@ class JpegReader : public PictureReader {
     Resume resume(sink);
     const bool parsed = jpeg::parse(data, size, header_);
     if (parsed && header_.lossless) return read_lossless(data, size, info, request, sink);
-    if (parsed && !request.fast_idct && header_.supported &&
-        header_.width == info.width && header_.height == info.height &&
-        decoder_.decode(data, size, header_, request.window, color_of(request.type, header_),
-                        request.fancy_upsampling, resume, find_index(data, size, request)) == jpeg::Status::ok)
+    if (parsed && !request.fast_idct && header_.width == info.width && header_.height == info.height &&
+        decode(data, size, request, resume) == jpeg::Status::ok)
       return;
     library_.read(data, size, request, resume);
   }
 
  private:
+  jpeg::Status decode(const uint8_t* data, size_t size, const PictureRequest& request, RowSink& sink) {
+    const jpeg::Color color = color_of(request.type, header_);
+    if (header_.supported)
+      return decoder_.decode(data, size, header_, request.window, color, request.fancy_upsampling, sink,
+                             find_index(data, size, request));
+    if (!header_.progressive) return jpeg::Status::inconsistent;
+    if (!progressive_) progressive_ = std::make_unique<jpeg::ProgressiveDecoder>();
+    return progressive_->decode(data, size, header_, request.window, color, request.fancy_upsampling, sink);
+  }
+
   // For a part of the picture.
   const jpeg::ScanIndex* find_index(const uint8_t* data, size_t size, const PictureRequest& request) {
     if (!request.jpeg_index || request.window == Window{0, 0, header_.width, header_.height}) return nullptr;
@@ -126,6 +135,7 @@ class JpegReader : public PictureReader {
   jpeg::ScanIndex index_;
   std::vector<uint64_t> index_memory_;
   jpeg::Decoder decoder_;
+  std::unique_ptr<jpeg::ProgressiveDecoder> progressive_;
   LibJpeg library_;
   std::unique_ptr<jpeg::LosslessDecoder> lossless_;
   std::vector<uint8_t> bytes_;

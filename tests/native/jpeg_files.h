@@ -62,6 +62,7 @@ struct Encoding {
   int quality = 90, h = 1, v = 1, restart = 0, chroma_h = 1, chroma_v = 1;
   int cr_h = 0, cr_v = 0;          // 0: as chroma_h, chroma_v
   bool optimised = false, rgb = false, progressive = false, cmyk = false;
+  std::vector<jpeg_scan_info> scans = {};   // of a progressive file; empty: the usual ones
 };
 
 inline Bytes encode(const Picture& picture, const Encoding& e) {
@@ -88,6 +89,7 @@ inline Bytes encode(const Picture& picture, const Encoding& e) {
   if (e.cr_h) c.comp_info[2].h_samp_factor = e.cr_h, c.comp_info[2].v_samp_factor = e.cr_v;
   c.optimize_coding = e.optimised;
   if (e.progressive) jpeg_simple_progression(&c);
+  if (!e.scans.empty()) c.scan_info = e.scans.data(), c.num_scans = int(e.scans.size());
   c.restart_interval = unsigned(e.restart);
   jpeg_start_compress(&c, TRUE);
   while (c.next_scanline < c.image_height) {

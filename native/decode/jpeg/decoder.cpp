@@ -1,14 +1,13 @@
 #include "decode/jpeg/decoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/index_format.h"
-#include "decode/jpeg/plane.h"
 #include "decode/jpeg/segments.h"
+#include "decode/jpeg/window_rows.h"
 
 namespace ps::jpeg {
 
@@ -18,23 +17,17 @@ class Decoder::Impl {
                 RowSink& sink, const ScanIndex* index) {
     h_ = &header;
     data_ = data, size_ = size;
-    window_ = window;
-    color_ = color;
-    whole_ = window == Window{0, 0, header.width, header.height} && !luma_only();
-    start_planes(fancy);
+    out_.start(header, window, color, fancy);
+    whole_ = out_.whole();
     start_blocks();
     if (!index || !is_of_this_file(*index)) index = nullptr;
     segments_.start(data + header.scan, size - header.scan);
     segment_ = -1;
-    int next_row = int(window.y0);
-    for (int row = rows_.begin; row < rows_.end; row++) {
-      int64_t first = int64_t(row) * header.mcus_per_row() + columns_.begin;
+    for (int row = out_.rows.begin; row < out_.rows.end; row++) {
+      int64_t first = int64_t(row) * header.mcus_per_row() + out_.columns.begin;
       if (index && !enter(*index, row)) return Status::inconsistent;
       if (!seek(first) || !decode_mcu_row(row)) return Status::inconsistent;
-      int ready = int(window.y1);
-      for (int i = 0; i < header.components; i++)
-        if (!plane_[i].block_rows.empty()) ready = std::min(ready, plane_[i].rows_ready(row));
-      for (; next_row < ready; next_row++) push(next_row, sink);
+      out_.finish_mcu_row(row, sink);
     }
     return Status::ok;
   }
@@ -51,20 +44,6 @@ class Decoder::Impl {
     int offset, group;
   };
 
-  bool luma_only() const { return color_ == Color::GRAY && h_->ycc; }
-
-  void start_planes(bool fancy) {
-    columns_ = {1 << 30, 0}, rows_ = {1 << 30, 0};
-    for (int i = 0; i < h_->components; i++) {
-      Plane& plane = plane_[i];
-      plane.start(*h_, i, window_, i == 0 || !luma_only(), fancy);
-      if (plane.block_rows.empty()) continue;
-      columns_ = {std::min(columns_.begin, plane.mcu_columns.begin), std::max(columns_.end, plane.mcu_columns.end)};
-      rows_ = {std::min(rows_.begin, plane.mcu_rows.begin), std::max(rows_.end, plane.mcu_rows.end)};
-    }
-    for (int i = 0; i < h_->components; i++) plane_[i].allocate(columns_);
-  }
-
   void start_blocks() {
     block_count_ = 0;
     int groups = 0;
@@ -80,14 +59,14 @@ class Decoder::Impl {
     }
     for (int m = 0; m < kGroup; m++)
       for (int b = 0; b < block_count_; b++) {
-        int h = plane_[blocks_[b].component].h, x = m * h + blocks_[b].x;
+        int h = out_.plane[blocks_[b].component].h, x = m * h + blocks_[b].x;
         int group = first_group_[blocks_[b].component] + blocks_[b].y * h + x / kGroup;
         slots_[m][b] = {group * kGroupCoefficients + x % kGroup * 8, group};
       }
     coefficients_.resize(size_t(groups * kGroupCoefficients));
-    needed_columns_.resize(size_t(columns_.end - columns_.begin));
-    for (int m = columns_.begin; m < columns_.end; m++)
-      needed_columns_[size_t(m - columns_.begin)] = needed([&](const Block& b, const Plane& plane) {
+    needed_columns_.resize(size_t(out_.columns.end - out_.columns.begin));
+    for (int m = out_.columns.begin; m < out_.columns.end; m++)
+      needed_columns_[size_t(m - out_.columns.begin)] = needed([&](const Block& b, const Plane& plane) {
         return plane.block_columns.has(m * plane.h + b.x);
       });
   }
@@ -97,14 +76,14 @@ class Decoder::Impl {
   uint32_t needed(Test test) const {
     if (whole_) return ~0u;   // blocks that only pad the picture too: skipping would need tables of its own
     uint32_t bits = 0;
-    for (int b = 0; b < block_count_; b++) bits |= uint32_t(test(blocks_[b], plane_[blocks_[b].component])) << b;
+    for (int b = 0; b < block_count_; b++) bits |= uint32_t(test(blocks_[b], out_.plane[blocks_[b].component])) << b;
     return bits;
   }
 
   // Decoding begins at an indexed row only if that saves work, and if the file is, to its last byte, the one that was
   // indexed: otherwise the blocks before might have led to other predictions or other bits.
   bool is_of_this_file(const ScanIndex& index) const {
-    if (rows_.begin == 0 && columns_.end == h_->mcus_per_row()) return false;
+    if (out_.rows.begin == 0 && out_.columns.end == h_->mcus_per_row()) return false;
     return index.row_count == uint32_t(h_->mcu_rows()) && index.content == content_of(data_, size_);
   }
 
@@ -163,16 +142,15 @@ class Decoder::Impl {
     uint32_t in_row = needed([&](const Block& b, const Plane& plane) {
       return plane.block_rows.has(row * plane.v + b.y);
     });
-    for (int column = columns_.begin; column < columns_.end; column += kGroup) {
+    for (int column = out_.columns.begin; column < out_.columns.end; column += kGroup) {
       std::fill(coefficients_.begin(), coefficients_.end(), int16_t(0));
       std::fill(std::begin(last_), std::end(last_), 0);
-      int count = std::min(kGroup, columns_.end - column);
+      int count = std::min(kGroup, out_.columns.end - column);
       for (int m = 0; m < count; m++, mcu_++)
-        if (!at_mcu() || !decode_mcu(m, in_row & needed_columns_[size_t(column + m - columns_.begin)])) return false;
+        if (!at_mcu() || !decode_mcu(m, in_row & needed_columns_[size_t(column + m - out_.columns.begin)]))
+          return false;
       transform(row, column);
     }
-    for (int i = 0; i < h_->components; i++)
-      if (plane_[i].mcu_rows.has(row)) plane_[i].finish_mcu_row(row);
     return bits_left() >= 0;
   }
 
@@ -198,7 +176,7 @@ class Decoder::Impl {
 
   void transform(int row, int column) {
     for (int i = 0; i < h_->components; i++) {
-      Plane& plane = plane_[i];
+      Plane& plane = out_.plane[i];
       if (!plane.mcu_rows.has(row)) continue;
       const uint16_t* quant = h_->quant[h_->component[i].quant];
       int group = first_group_[i];
@@ -209,43 +187,13 @@ class Decoder::Impl {
     }
   }
 
-  void push(int y, RowSink& sink) {
-    int n = int(window_.width());
-    uint8_t* to = static_cast<uint8_t*>(sink.place(y));
-    const uint8_t* first = plane_[0].row(y);
-    bool one = h_->components == 1;
-    if (color_ == Color::GRAY && (one || h_->ycc)) {
-      if (to) std::memcpy(to, first, size_t(n));
-      return sink.push(y, to ? to : first);
-    }
-    if (!to) {
-      pixels_.resize(std::max(pixels_.size(), size_t(n * channels(color_)) + kRowSlack));
-      to = pixels_.data();
-    }
-    const uint8_t* second = one ? first : plane_[1].row(y);
-    const uint8_t* third = one ? first : plane_[2].row(y);
-    if (color_ == Color::GRAY)
-      rgb_to_gray(first, second, third, n, to);
-    else if (h_->ycc)
-      ycc_to_rgb(first, second, third, n, color_ == Color::BGR, to);
-    else if (color_ == Color::BGR)
-      interleave(third, second, first, n, to);
-    else
-      interleave(first, second, third, n, to);
-    if (color_ == Color::YCbCr) rgb_to_studio_ycc(to, n);
-    sink.push(y, to);
-  }
-
   const Header* h_ = nullptr;
   const uint8_t* data_ = nullptr;       // the file
   size_t size_ = 0;
-  Window window_;
-  Color color_ = Color::RGB;
+  WindowRows out_;
   bool whole_ = false;   // every block is decoded
   TableCache<DcTable> dc_tables_;
   TableCache<AcTable> ac_tables_;
-  Plane plane_[kMaxComponents];
-  Range columns_, rows_;   // of MCUs that are decoded
 
   Block blocks_[kMaxBlocksInMcu];
   int block_count_ = 0;
@@ -259,7 +207,6 @@ class Decoder::Impl {
   int64_t segment_ = -1, segment_end_ = 0, mcu_ = 0;
   Bits bits_;
   uint32_t prediction_[kMaxComponents] = {};
-  std::vector<uint8_t> pixels_;
 };
 
 Decoder::Decoder() : impl_(std::make_unique<Impl>()) {}

@@ -9,9 +9,9 @@ namespace ps::jpeg {
 namespace {
 
 enum Marker : int {
-  SOF0 = 0xC0, SOF1 = 0xC1, SOF3 = 0xC3, DHT = 0xC4, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7, SOI = 0xD8,
-  EOI = 0xD9, SOS = 0xDA, DQT = 0xDB, DNL = 0xDC, DRI = 0xDD, APP0 = 0xE0, APP14 = 0xEE, APP15 = 0xEF, COM = 0xFE,
-  TEM = 0x01,
+  SOF0 = 0xC0, SOF1 = 0xC1, SOF2 = 0xC2, SOF3 = 0xC3, DHT = 0xC4, DAC = 0xCC, SOF15 = 0xCF, RST0 = 0xD0, RST7 = 0xD7,
+  SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, DQT = 0xDB, DNL = 0xDC, DRI = 0xDD, APP0 = 0xE0, APP14 = 0xEE, APP15 = 0xEF,
+  COM = 0xFE, TEM = 0x01,
 };
 
 // The payload of one marker segment.
@@ -35,8 +35,24 @@ class Parser {
       if (marker == TEM || (marker >= RST0 && marker <= RST7)) continue;   // these have no payload
       Segment s;
       if (!segment(s)) return false;
-      if (marker == SOS) return scan_header(s);
+      if (marker == SOS) {
+        h_.sos = size_t(s.data - data_) - 4;
+        return scan_header(s);
+      }
       if (!payload(marker, s)) return false;
+    }
+  }
+
+  ScanStatus next(size_t at, Scan& scan) {
+    at_ = at;
+    for (;;) {
+      const int marker = next_marker();
+      if (marker == EOI) return ScanStatus::end;
+      Segment s;
+      const bool table = marker == DHT || marker == DRI || marker == COM || (marker >= APP0 && marker <= APP15);
+      if ((!table && marker != SOS) || !segment(s)) return ScanStatus::broken;
+      if (marker == SOS) return later_scan(s, scan) ? ScanStatus::scan : ScanStatus::broken;
+      if ((marker == DHT || marker == DRI) && !payload(marker, s)) return ScanStatus::broken;
     }
   }
 
@@ -115,7 +131,7 @@ class Parser {
     h_.width = s.u16();
     h_.components = s.u8();
     if (h_.width == 0 || h_.height == 0 || h_.components == 0 || s.left != size_t(h_.components) * 3) return false;
-    shape_ok_ = (marker == SOF0 || marker == SOF1) && precision == 8 && (h_.components == 1 || h_.components == 3) &&
+    shape_ok_ = marker >= SOF0 && marker <= SOF2 && precision == 8 && (h_.components == 1 || h_.components == 3) &&
                 h_.width <= 65500 && h_.height <= 65500;
     for (int i = 0; i < std::min(h_.components, kMaxComponents); i++) {
       Component& c = h_.component[i];
@@ -134,7 +150,13 @@ class Parser {
     h_.scan = at_;
     int scanned = s.u8();
     if (scanned < 1 || scanned > 4 || s.left != size_t(scanned) * 2 + 3) return false;
-    if (!shape_ok_ || foreign_ || scanned != h_.components) return true;   // parseable, not supported
+    if (!shape_ok_ || foreign_) return true;   // parseable, not supported
+    if (frame_ == SOF2) {
+      h_.progressive = sampling() && quantisation_ok();
+      h_.ycc = h_.components == 3 && is_ycc();
+      return true;
+    }
+    if (scanned != h_.components) return true;
     for (int i = 0; i < scanned; i++) {
       Component& c = h_.component[i];
       bool in_order = s.u8() == c.id;
@@ -147,6 +169,32 @@ class Parser {
     h_.supported = whole_spectrum && sampling() && tables_ok();
     h_.ycc = h_.components == 3 && is_ycc();
     return true;
+  }
+
+  // Of a progressive file. false: not as the standard has it.
+  bool later_scan(Segment s, Scan& scan) const {
+    scan = {};
+    scan.data = at_;
+    if (s.left < 1) return false;
+    scan.components = s.u8();
+    if (scan.components < 1 || scan.components > h_.components || s.left != size_t(scan.components) * 2 + 3)
+      return false;
+    for (int i = 0, number = 0; i < scan.components; i++, number++) {
+      const int id = s.u8(), tables = s.u8();
+      while (number < h_.components && h_.component[number].id != id) number++;
+      if (number == h_.components || tables >> 4 > 3 || (tables & 15) > 3) return false;
+      scan.component[i] = number;
+      scan.dc[i] = tables >> 4;
+      scan.ac[i] = tables & 15;
+    }
+    scan.first = s.u8();
+    scan.last = s.u8();
+    const int bits = s.u8();
+    scan.high = bits >> 4;
+    scan.low = bits & 15;
+    const bool spectrum = scan.first == 0 ? scan.last == 0 : scan.first <= scan.last && scan.last <= 63;
+    return spectrum && (scan.first == 0 || scan.components == 1) && scan.low <= 13 &&
+           (scan.high == 0 || scan.high == scan.low + 1);
   }
 
   // false: sampling that the upsampler does not know.
@@ -170,26 +218,22 @@ class Parser {
     return true;
   }
 
+  bool quantisation_ok() const {
+    return std::all_of(h_.component, h_.component + h_.components, [&](const Component& c) {
+      return c.quant <= 3 && h_.has_quant[c.quant] &&
+             std::all_of(h_.quant[c.quant], h_.quant[c.quant] + 64, [](int q) { return q <= 0x7FFF; });
+    });
+  }
+
   bool tables_ok() const {
+    if (!quantisation_ok()) return false;
     for (int i = 0; i < h_.components; i++) {
       const Component& c = h_.component[i];
-      if (c.quant > 3 || !h_.has_quant[c.quant]) return false;
-      for (int k = 0; k < 64; k++)
-        if (h_.quant[c.quant][k] > 0x7FFF) return false;
-      if (!prefix_code(h_.dc[c.dc]) || !prefix_code(h_.ac[c.ac])) return false;
+      if (!is_prefix_code(h_.dc[c.dc]) || !is_prefix_code(h_.ac[c.ac])) return false;
       for (int k = 0; k < h_.dc[c.dc].size; k++)
         if (h_.dc[c.dc].symbols[k] > 15) return false;
     }
     return true;
-  }
-
-  static bool prefix_code(const HuffmanSpec& spec) {
-    uint32_t code = 0;
-    for (int length = 1; length <= 16; length++) {
-      code = (code << 1) + spec.counts[length - 1];
-      if (code >= 1u << length) return false;   // no code may be all ones
-    }
-    return spec.size > 0;
   }
 
   // libjpeg's rules: JFIF means YCbCr; then Adobe's marker decides; then the components' names.
@@ -211,6 +255,19 @@ class Parser {
 };
 
 }  // namespace
+
+bool is_prefix_code(const HuffmanSpec& spec) {
+  uint32_t code = 0;
+  for (int length = 1; length <= 16; length++) {
+    code = (code << 1) + spec.counts[length - 1];
+    if (code >= 1u << length) return false;   // no code may be all ones
+  }
+  return spec.size > 0;
+}
+
+ScanStatus next_scan(const uint8_t* data, size_t size, size_t at, Header& header, Scan& scan) {
+  return Parser(data, size, header).next(at, scan);
+}
 
 bool parse(const uint8_t* data, size_t size, Header& header) {
   header = {};

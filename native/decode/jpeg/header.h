@@ -37,12 +37,33 @@ struct Header {
   bool lossless = false;       // SOF3: LosslessDecoder's
   bool baseline = false;       // SOF0: what decoders in hardware are made for
   bool supported = false;      // Decoder can decode it
+  bool progressive = false;    // ProgressiveDecoder can
+  size_t sos = 0;              // where the marker of the first scan stands
 
   int mcu_width() const { return 8 * h_max; }
   int mcu_height() const { return 8 * v_max; }
   int mcus_per_row() const { return (width + mcu_width() - 1) / mcu_width(); }
   int mcu_rows() const { return (height + mcu_height() - 1) / mcu_height(); }
 };
+
+// One scan of a progressive file: some bits of coefficients `first` to `last`, in the file's order, of some components.
+struct Scan {
+  int components = 0;
+  int component[kMaxComponents] = {};
+  int dc[kMaxComponents] = {}, ac[kMaxComponents] = {};   // tables
+  int first = 0, last = 0;
+  int high = 0, low = 0;       // bits from `low` on; those from `high` on came before, if it is not 0
+  size_t data = 0;             // where its entropy-coded data begins
+};
+
+enum class ScanStatus { scan, end, broken };
+
+// Reads the markers from `at` to the next scan, with their tables, or to the end of the picture. broken: or something
+// in between that an encoder would not write.
+ScanStatus next_scan(const uint8_t* data, size_t size, size_t at, Header& header, Scan& scan);
+
+// Whether these are codes of which none is the beginning of another.
+bool is_prefix_code(const HuffmanSpec& spec);
 
 // Reads the markers up to the first scan. false: not a JPEG file, or its markers are broken. Allocates nothing.
 bool parse(const uint8_t* data, size_t size, Header& header);

@@ -158,6 +158,27 @@ void AcTable::prepare_skip() {
     if (entry == 0) entry = kSkipUnresolved << 6;
 }
 
+void ScanTable::build(const HuffmanSpec& spec) {
+  constexpr int n = kBits;
+  codes.build(spec);
+  std::fill(std::begin(entries), std::end(entries), Entry{0, 0, 0});
+  uint32_t code = 0;
+  int index = 0;
+  for (int length = 1; length <= n; length++, code <<= 1)
+    for (int i = 0; i < spec.counts[length - 1]; i++, code++) {
+      const int symbol = spec.symbols[index++], run = symbol >> 4, size = symbol & 15, rest = n - length - size;
+      Entry* fill = entries + (code << (n - length));
+      if (size == 0) {
+        const Entry entry{int16_t(run == 15 ? 0 : run), uint8_t(length), uint8_t(run == 15 ? 16 : 0)};
+        std::fill(fill, fill + (1 << (n - length)), entry);
+      } else if (rest >= 0) {
+        for (int bits = 0; bits < 1 << size; bits++, fill += 1 << rest)
+          std::fill(fill, fill + (1 << rest),
+                    Entry{int16_t(extend(bits, size)), uint8_t(length + size), uint8_t(run + 1)});
+      }
+    }
+}
+
 template <class Table>
 Table& TableCache<Table>::get(const HuffmanSpec& spec) {
   auto found = std::find_if(tables_.begin(), tables_.end(), [&](const auto& t) { return same(t->spec, spec); });

@@ -82,6 +82,23 @@ struct AcTable {
   bool can_skip_ = false;
 };
 
+// For the scans of progressive files, which mostly have tables of their own: quick to make.
+struct ScanTable {
+  static constexpr int kBits = 10;
+
+  // A coefficient, or 16 zeros (a value of 0), with all of their bits; or, where `advance` is 0, the end of 2^value
+  // blocks and of as many more as the next bits say. Length 0: none of these within kBits.
+  struct Entry {
+    int16_t value;
+    uint8_t length, advance;
+  };
+
+  CodeTable codes;
+  Entry entries[1 << kBits];
+
+  void build(const HuffmanSpec& spec);
+};
+
 // The most recently used tables: the pictures of a data set often share theirs.
 template <class Table>
 class TableCache {
