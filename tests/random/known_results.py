@@ -9,6 +9,7 @@ from tests.random.known import SMALL, Known, example, expression
 from tests.random.matchers import (
     REFUSED,
     VALUES,
+    as_halves,
     beyond,
     beyond_the_type,
     crop_beyond,
@@ -128,6 +129,27 @@ RESULTS = [
             1,
         ),
         signed_resized,
+    ),
+    Known(
+        "rows are filtered where columns are taken from the nearest, DALI's rows of fractions of an extent are all the last",
+        Case(
+            (
+                Source("v0", ("noise('uint8', (38, 8, 3), 953, 255)",), "HWC"),
+                Call(
+                    "v1",
+                    "fn.resize",
+                    ("v0",),
+                    (("resize_x", "19"), ("resize_y", "2.134"), ("mag_filter", "types.INTERP_NN")),
+                ),
+            ),
+            1,
+        ),
+        two_filters,
+    ),
+    Known(
+        "laplacian sums up floats, DALI halves where the input has them",
+        example("fn.laplacian", "noise('float16', (7, 19), 811, 4)", scale="[-0.38466, -1.365]", dtype="types.FLOAT"),
+        lambda case, found: uses(case, "laplacian") and "'float16'" in case.text() and as_halves(case, found),
     ),
     Known(
         "whether a pixel just at the end of a Gaussian counts is decided by the last bit of its position",

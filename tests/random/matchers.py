@@ -158,7 +158,8 @@ def two_filters(case: Case, found: Difference) -> bool:
         given = call.given()
         filters = {given.get("min_filter", "LINEAR"), given.get("mag_filter", "LINEAR")}
         part = {"crop", "crop_w", "crop_h", "roi_start"} & set(given)
-        if call.operator in RESIZES and part and "types.INTERP_NN" in filters and len(filters) > 1:
+        fraction = any("." in text for name, text in given.items() if name == "size" or name.startswith("resize_"))
+        if call.operator in RESIZES and (part or fraction) and "types.INTERP_NN" in filters and len(filters) > 1:
             return found.kind == VALUES
     return False
 
@@ -179,6 +180,12 @@ def small(case: Case, found: Difference, part: float) -> bool:
     ours, dali = (array.astype(np.float64) for array in apart(case, found))
     largest = max(float(np.max(np.abs(array.astype(np.float64)), initial=1)) for array in found.dalis)
     return bool(np.all(np.abs(ours - dali) <= part * largest + 1))
+
+
+def as_halves(case: Case, found: Difference) -> bool:
+    """Whether they differ by roundings of 16-bit floats."""
+    ours, dali = (array.astype(np.float64) for array in apart(case, found))
+    return bool(np.all(np.abs(ours - dali) <= 2.0**-8 * np.max(np.abs(dali), initial=1)))
 
 
 def beyond(case: Case, wholly: bool = False) -> bool:
