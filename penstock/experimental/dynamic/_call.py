@@ -185,11 +185,11 @@ def _node(data: Lazy, size: int | None) -> DataNode:
 
 def _shown(made: Any, size: int | None) -> Any:
     if isinstance(made, DataNode):
-        if not isinstance(made, EagerNode):  # a constant
-            literal = made.source.op.literal()
-            assert literal is not None
+        literal = made.source.op.literal()
+        if literal is not None:
             value = TensorListCPU([literal.array] * (size or 1), literal.layout or None)
             return Tensor._known(value) if size is None else Batch._known(value)
+        assert isinstance(made, EagerNode)
         return Tensor._of(made, 1) if size is None else Batch._of(made, size)
     if isinstance(made, Mapping):
         return {name: _shown(node, size) for name, node in made.items()}

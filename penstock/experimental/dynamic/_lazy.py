@@ -15,6 +15,7 @@ from penstock.experimental.dynamic._device import Device
 from penstock.experimental.dynamic._dtype import DType
 from penstock.experimental.dynamic._mode import EvalMode
 from penstock.graph.node import DataNode, OpNode, Scope
+from penstock.run.program import key_of
 
 MOST_PENDING = 24  # calls one behind the other before they are computed unasked
 
@@ -48,7 +49,7 @@ class Calls(Scope):
             assert isinstance(data, LazyNode)
             data.size, data.depth = self._count, depth
         if node.op.random:
-            node.key = self._draw()
+            node.key = key_of(node.op, 0, 0) if node.op.seed is not None and node.op.seed >= 0 else self._draw()  # type: ignore[attr-defined]
 
 
 class Lazy:
