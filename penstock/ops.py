@@ -130,7 +130,9 @@ def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
     nodes = [_input(schema, k, value) for k, value in enumerate(inputs)]
     device, nodes = _place(schema, common.get("device"), nodes)
     if scope := Scope.current():
-        known = {name: scope.as_data(value, arrays=False) for name, value in arguments.items()}
+        own = schema.arguments
+        tensors = {name: value for name, value in arguments.items() if name in own and own[name].per_sample}
+        known = {name: scope.as_data(value, arrays=False) for name, value in tensors.items()}
         arguments.update((name, data) for name, data in known.items() if data is not None)
     operator = check_arguments(schema, arguments, _is_node)
     operator.input_count = len(nodes)

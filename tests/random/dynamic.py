@@ -75,6 +75,10 @@ class Dynamic:
         return [ndd.as_batch(output) for output in self._readers[self._read - 1].run()]
 
     def call(self, function: Any, inputs: Sequence[Any], arguments: dict[str, Any]) -> Any:
+        sets = next((x for x in inputs if isinstance(x, (list, tuple)) and x and isinstance(x[0], ndd.Batch)), None)
+        if sets is not None:  # of several batches: one call for each
+            rows = [[x[k] if isinstance(x, (list, tuple)) else x for x in inputs] for k in range(len(sets))]
+            return [self.call(function, row, arguments) for row in rows]
         return function(*inputs, batch_size=self._graph.batch, **arguments)
 
 

@@ -26,6 +26,7 @@ from penstock.experimental.dynamic._context import EvalContext as EvalContext
 from penstock.experimental.dynamic._context import get_num_threads as get_num_threads
 from penstock.experimental.dynamic._context import set_num_threads as set_num_threads
 from penstock.experimental.dynamic._device import Device as Device
+from penstock.experimental.dynamic._device import DeviceLike as DeviceLike
 from penstock.experimental.dynamic._device import device as device
 from penstock.experimental.dynamic._dtype import TYPES as _TYPES
 from penstock.experimental.dynamic._dtype import DType as DType
@@ -39,6 +40,13 @@ from penstock.experimental.dynamic._make import batch as batch
 from penstock.experimental.dynamic._make import tensor as tensor
 from penstock.experimental.dynamic._mode import EvalMode as EvalMode
 from penstock.experimental.dynamic._reader import class_of as _class_of
+from penstock.experimental.dynamic._streams import Stream as Stream
+from penstock.experimental.dynamic._streams import ThreadPool as ThreadPool
+from penstock.experimental.dynamic._streams import get_current_stream as get_current_stream
+from penstock.experimental.dynamic._streams import get_default_stream as get_default_stream
+from penstock.experimental.dynamic._streams import set_current_stream as set_current_stream
+from penstock.experimental.dynamic._streams import set_default_stream as set_default_stream
+from penstock.experimental.dynamic._streams import stream as stream
 from penstock.experimental.dynamic._tensor import Tensor as Tensor
 from penstock.op import Op as _Op
 from penstock.types import DALIDataType as DataType

@@ -31,7 +31,8 @@ class EvalContext:
     Args:
         num_threads: threads that work on samples; None: `get_num_threads`.
         device_id: the GPU of operators on one; None: GPU 0.
-        cuda_stream, thread_pool: accepted as in DALI, without an effect: plans have streams and threads of their own.
+        thread_pool: a `ThreadPool`, of which the number of threads counts.
+        cuda_stream: accepted as in DALI, without an effect: plans have streams of their own.
 
     >>> import penstock.experimental.dynamic as ndd
     >>> with ndd.EvalContext(num_threads=2) as context:
@@ -47,6 +48,7 @@ class EvalContext:
         self, *, num_threads: int | None = None, device_id: int | None = None, cuda_stream: Any = None,
         thread_pool: Any = None,
     ):  # fmt: skip
+        num_threads = num_threads or getattr(thread_pool, "num_threads", None)
         self._num_threads = None if num_threads is None else whole_number("EvalContext: num_threads", num_threads, 1)
         self._device_id, self.cuda_stream, self.thread_pool = device_id, cuda_stream, thread_pool
         self._computer: Computer | None = None

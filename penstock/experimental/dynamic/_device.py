@@ -31,6 +31,24 @@ class Device:
         chosen = int(number) if number else device_id
         self.device_id = None if kind == "cpu" else 0 if chosen is None else chosen
 
+    @staticmethod
+    def type_from_dlpack(kind: int) -> str:
+        """The type of a device by DLPack's number: 1 and 3 are the CPU, 2 and 13 GPUs."""
+        if int(kind) not in (1, 2, 3, 13):
+            raise DeviceError(f"DLPack's device {int(kind)} is neither the CPU nor a GPU of NVIDIA's")
+        return "cpu" if int(kind) in (1, 3) else "gpu"
+
+    @classmethod
+    def from_dlpack(cls, dlpack_device: tuple[int, int]) -> Device:
+        """What an array's ``__dlpack_device__`` says."""
+        kind = cls.type_from_dlpack(dlpack_device[0])
+        return cls(kind, None if kind == "cpu" else int(dlpack_device[1]))
+
+    @staticmethod
+    def default_device_id(device_type: str) -> int | None:
+        """The number of a device where none is said: that of the first GPU."""
+        return None if device_type == "cpu" else 0
+
     @classmethod
     def current(cls) -> Device:
         """The innermost ``with`` block's; else the CPU."""
@@ -69,6 +87,7 @@ class Device:
 
 
 Device.CPU = Device("cpu")
+DeviceLike = Device | str | Any
 
 
 def device(given: Any, id: int | None = None) -> Device:

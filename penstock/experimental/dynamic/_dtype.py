@@ -45,6 +45,16 @@ class DType:
         """What an element takes."""
         return self.bits // 8
 
+    @property
+    def exponent_bits(self) -> int:
+        """Bits of a float's exponent; 0 of other types."""
+        return {16: 5, 32: 8, 64: 11}[self.bits] if self.kind is DType.Kind.float else 0
+
+    @property
+    def significand_bits(self) -> int:
+        """Bits of a float's fraction; those of the value of other types."""
+        return self.bits - (1 if self.kind in (DType.Kind.float, DType.Kind.signed) else 0) - self.exponent_bits
+
     @classmethod
     def from_type_id(cls, type_id: types.DALIDataType) -> DType:
         """Of a type of `penstock.types`."""

@@ -16,8 +16,6 @@ from penstock.experimental.dynamic._tensor import Tensor
 from penstock.experimental.dynamic.random import get_default_rng
 from penstock.op import Op
 from penstock.pipeline import Pipeline
-from penstock.plugin.epochs import LastBatchPolicy
-from penstock.plugin.which_epochs import Wanted, epochs_of
 
 _NAME = "reader"
 
@@ -53,8 +51,9 @@ class Reader:
     ) -> Iterator[Any]:
         """Goes through the data set, or the shard, once: yields tuples of batches, or of tensors without a batch size.
 
-        The last batch has what is left of the data. Readers that tell their outputs by name yield dictionaries. The
-        next epoch can begin when this one is over. The batch size is the same in all epochs.
+        All batches are full, as DALI's are: the next epoch's first samples fill the last one, and that epoch goes on
+        behind them; with ``pad_last_batch`` the last sample does. Readers that tell their outputs by name yield
+        dictionaries. The next epoch can begin when this one is over. The batch size is the same in all epochs.
 
         Args:
             batch_size: samples of a batch; None: the constructor's.
@@ -87,30 +86,30 @@ class Reader:
                 made = list(made.values())
             pipe.set_outputs(*(made if isinstance(made, (list, tuple)) else [made]))
         pipe.build()
-        self._epochs, _ = epochs_of(_NAME, Wanted([pipe], size or 1, -1, False, LastBatchPolicy.PARTIAL))
         self._pipe, self._singly = pipe, size is None
         if self._state is not None:
             self._go_on(self._state)
 
     def _epoch_of(self, size: int | None) -> Iterator[Any]:
-        pipe, epochs = self._pipe, self._epochs
+        pipe = self._pipe
         assert pipe is not None
-        assert epochs is not None
         self._reading = True
-        while not epochs.over(self._epoch, self._batch):
-            count = epochs.samples(self._epoch, self._batch)[0]
+        while self._batch < self._length(pipe):
             outputs = pipe.run()
             self._batch += 1
-            if count:
-                yield self._given(outputs, count, size)
+            yield self._given(outputs, size)
         self._reading = False
-        self._epoch, self._batch = epochs.after(self._epoch), 0
+        self._epoch, self._batch = self._epoch + 1, 0
 
-    def _given(self, outputs: Any, count: int, size: int | None) -> Any:
-        shown = tuple(
-            Tensor._known(output) if size is None else Batch._known(output if count == len(output) else output[:count])
-            for output in outputs
-        )
+    def _length(self, pipe: Pipeline) -> int:
+        """Batches in the epoch: as many as hold the shard that is read in it."""
+        meta = pipe.reader_meta(_NAME)
+        size, shards = meta["epoch_size_padded" if meta["pad_last_batch"] else "epoch_size"], meta["number_of_shards"]
+        shard = (meta["shard_id"] + (0 if meta["stick_to_shard"] else self._epoch)) % shards
+        return -(-((shard + 1) * size // shards - shard * size // shards) // pipe.max_batch_size)
+
+    def _given(self, outputs: Any, size: int | None) -> Any:
+        shown = tuple((Tensor if size is None else Batch)._known(output) for output in outputs)
         if self._keys is not None:
             return dict(zip(self._keys, shown, strict=True))
         return shown
@@ -140,8 +139,6 @@ class Reader:
     def _go_on(self, state: dict[str, Any]) -> None:
         assert self._pipe is not None
         self._pipe.load_state_dict(state["pipeline"])
-        size = self._pipe.max_batch_size
-        self._epochs, _ = epochs_of(_NAME, Wanted([self._pipe], size, -1, False, LastBatchPolicy.PARTIAL))
         self._epoch, self._batch, self._reading = int(state["epoch"]), int(state["batch"]), False
 
     def __repr__(self) -> str:
