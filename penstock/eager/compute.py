@@ -13,7 +13,7 @@ import numpy as np
 from penstock.eager import plans
 from penstock.eager.data import EagerNode, Rows, Tensors, leaves, pending
 from penstock.errors import GraphError, PenstockError, from_native
-from penstock.feed.data import Fed, feed
+from penstock.feed.data import feed
 from penstock.feed.turn import Turn
 from penstock.graph.node import DataNode, OpNode
 from penstock.machine import native
@@ -136,7 +136,8 @@ class Computer:
         rows = _common_rows(given)
         values = [_some(leaf, rows) for leaf in given]
         count = size if rows is None else len(rows)
-        ids, epochs = _of_rows(ids, size, rows), _of_rows(np.zeros(size, np.int64) if epochs is None else epochs, size, rows)
+        ids = _of_rows(np.arange(size) if ids is None else ids, rows)
+        epochs = _of_rows(np.zeros(size) if epochs is None else epochs, rows)
         engine = self._engine(nodes, outputs)
         keys = [node.key or 0 for node in nodes]
         try:
@@ -201,7 +202,5 @@ def select(value: Tensors, places: Sequence[int]) -> Tensors:
     return type(value)([value[place] for place in places])
 
 
-def _of_rows(numbers: Array | None, size: int, rows: Rows | None) -> Array:
-    found = np.arange(size, dtype=np.int64) if numbers is None else numbers
-    return np.ascontiguousarray(found if rows is None else found[list(rows)], np.int64)
-
+def _of_rows(numbers: Array, rows: Rows | None) -> Array:
+    return np.ascontiguousarray(numbers if rows is None else numbers[list(rows)], np.int64)

@@ -42,7 +42,7 @@ def _part(node: OpNode, numbers: dict[int, Any]) -> Hashable:
 
 
 def _source(data: DataNode, numbers: dict[int, Any]) -> Hashable:
-    number = numbers.get(id(data))
+    number: Hashable = numbers.get(id(data))
     if number is not None:
         return number
     literal = data.source.op.literal()

@@ -50,16 +50,26 @@ class PipelineFactory(Protocol[_Own]):
 
 @overload
 def pipeline_def(
-    fn: Callable[_Given, Any], *, enable_conditionals: bool = ..., debug: bool = ...,
+    fn: Callable[_Given, Any],
+    *,
+    enable_conditionals: bool = ...,
+    debug: bool = ...,
     **pipeline_kwargs: Unpack[PipelineArguments],
 ) -> PipelineFactory[_Given]: ...
 @overload
 def pipeline_def(
-    fn: None = None, *, enable_conditionals: bool = ..., debug: bool = ...,
+    fn: None = None,
+    *,
+    enable_conditionals: bool = ...,
+    debug: bool = ...,
     **pipeline_kwargs: Unpack[PipelineArguments],
 ) -> Callable[[Callable[_Given, Any]], PipelineFactory[_Given]]: ...
 def pipeline_def(
-    fn: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, debug: bool = False, **pipeline_kwargs: Any
+    fn: Callable[..., Any] | None = None,
+    *,
+    enable_conditionals: bool = False,
+    debug: bool = False,
+    **pipeline_kwargs: Any,
 ) -> Any:
     """Makes a function that defines a graph into one that makes pipelines.
 

@@ -208,7 +208,7 @@ class Program:
 
 
 def key_of(op: Any, seed: int, rank: int) -> int:
-    """The key of an operator's random numbers: of its own seed, or of the pipeline's and its rank among those that draw."""
+    """The key of random numbers: of the operator's own seed, or the pipeline's and its rank among those that draw."""
     own = op.seed
     text = f"seed {own}" if own is not None and own >= 0 else f"pipeline {seed} operator {rank}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

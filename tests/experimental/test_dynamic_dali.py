@@ -15,34 +15,62 @@ from tools.photographs import Style, photograph
 PICTURE = np.random.default_rng(1).integers(0, 256, (20, 31, 3), dtype=np.uint8)
 SMALL = np.ascontiguousarray(PICTURE[:9, :12])
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
-    "tensors": lambda ndd: [ndd.tensor(3), ndd.tensor(2.5), ndd.tensor([[1, 2], [3, 4]]), ndd.tensor(PICTURE, layout="HWC")],
+    "tensors": lambda ndd: [
+        ndd.tensor(3),
+        ndd.tensor(2.5),
+        ndd.tensor([[1, 2], [3, 4]]),
+        ndd.tensor(PICTURE, layout="HWC"),
+    ],
     "types": lambda ndd: [ndd.tensor([1, 2], dtype=ndd.float16), ndd.as_tensor(SMALL, dtype=ndd.int32)],
-    "batches": lambda ndd: [ndd.batch([PICTURE, SMALL], layout="HWC"), ndd.batch(np.zeros((2, 3))), ndd.as_batch([1, 2])],
+    "batches": lambda ndd: [
+        ndd.batch([PICTURE, SMALL], layout="HWC"),
+        ndd.batch(np.zeros((2, 3))),
+        ndd.as_batch([1, 2]),
+    ],
     "padded": lambda ndd: [ndd.as_tensor(ndd.batch([PICTURE, SMALL]), pad=True)],
     "select": lambda ndd: [ndd.batch([PICTURE, SMALL]).select(1), ndd.batch([PICTURE, SMALL]).slice[1:5, ::2]],
     "indexing": lambda ndd: [(t := ndd.tensor(PICTURE))[3], t[-1, 2], t[..., 1], t[2:, 3:5]],
     "numbers": lambda ndd: [(t := ndd.tensor([1, 2, 5])) + 1, t * 2.5, 7 - t, t // 2, t / 2, -t, t > 1, t**2],
     "batches and tensors": lambda ndd: [ndd.batch([PICTURE, SMALL]) + ndd.tensor([1, 2, 3])],
     "mathematics": lambda ndd: [ndd.math.sqrt(ndd.tensor([1.0, 2.0])), ndd.math.clamp(ndd.tensor([1, 5, 9]), 2, 6)],
-    "one picture": lambda ndd: [ndd.flip(PICTURE), ndd.rotate(PICTURE, angle=30, fill_value=0), ndd.resize(PICTURE, size=[9, 7])],
+    "one picture": lambda ndd: [
+        ndd.flip(PICTURE),
+        ndd.rotate(PICTURE, angle=30, fill_value=0),
+        ndd.resize(PICTURE, size=[9, 7]),
+    ],
     "pictures": lambda ndd: [
         ndd.crop_mirror_normalize(
             ndd.resize(ndd.batch([PICTURE, SMALL], layout="HWC"), resize_x=16, resize_y=12),
-            mirror=ndd.batch([0, 1]), dtype=ndd.float32, mean=[100.0], std=[50.0],
+            mirror=ndd.batch([0, 1]),
+            dtype=ndd.float32,
+            mean=[100.0],
+            std=[50.0],
         )
     ],
-    "broadcast": lambda ndd: [ndd.stack(ndd.batch([1, 2]), ndd.tensor(7)), ndd.cat(ndd.tensor([1]), ndd.tensor([2, 3]))],
-    "without inputs": lambda ndd: [ndd.zeros(shape=[2], batch_size=3), ndd.full(3, shape=[2]), ndd.transforms.rotation(angle=30.0)],
+    "broadcast": lambda ndd: [
+        ndd.stack(ndd.batch([1, 2]), ndd.tensor(7)),
+        ndd.cat(ndd.tensor([1]), ndd.tensor([2, 3])),
+    ],
+    "without inputs": lambda ndd: [
+        ndd.zeros(shape=[2], batch_size=3),
+        ndd.full(3, shape=[2]),
+        ndd.transforms.rotation(angle=30.0),
+    ],
     "several outputs": lambda ndd: list(ndd.nonsilent_region(np.float32([0, 0, 1, 1, 0]))),
-    "reductions": lambda ndd: [ndd.reductions.mean(PICTURE, axes=[0, 1]), ndd.reductions.sum(ndd.batch([PICTURE, SMALL]))],
-}  # fmt: skip
+    "reductions": lambda ndd: [
+        ndd.reductions.mean(PICTURE, axes=[0, 1]),
+        ndd.reductions.sum(ndd.batch([PICTURE, SMALL])),
+    ],
+}
 
 
 def facts(output: Any) -> Any:
     """Of a tensor or a batch."""
     samples = list(output) if hasattr(output, "batch_size") else [output]
     arrays = [np.asarray(sample) for sample in samples]
-    shape = [tuple(map(int, s)) for s in output.shape] if hasattr(output, "batch_size") else tuple(map(int, output.shape))
+    shape = (
+        [tuple(map(int, s)) for s in output.shape] if hasattr(output, "batch_size") else tuple(map(int, output.shape))
+    )
     return str(output.dtype), shape, output.layout or None, output.ndim, arrays
 
 

@@ -7,13 +7,13 @@
         images = ndd.resize(ndd.decoders.image(jpegs), size=[224, 224])
         if images.batch_size < 32: ...
 
-All operators of `penstock.fn` are here, by the same names; readers are classes. What a call gives is computed when it is
-asked for, with all that leads to it in one fused plan, as a pipeline would (docs/dynamic.md).
+All operators of `penstock.fn` are here, by the same names; readers are classes. What a call gives is computed when it
+is asked for, with all that leads to it in one fused plan, as a pipeline would (docs/dynamic.md).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock import _catalog
 from penstock.experimental.dynamic import capture as capture
@@ -54,6 +54,10 @@ from penstock.types import DALIImageType as ImageType
 from penstock.types import DALIInterpType as InterpType
 
 __all__ = ["DataType", "ImageType", "InterpType"]
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
 
 
 def _is_reader(schema: type[_Op], name: str) -> bool:

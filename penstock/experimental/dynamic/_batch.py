@@ -39,14 +39,9 @@ class Batch(Lazy):
         """The samples, as a sequence of tensors."""
         return TensorsOf(self)
 
-    @property
-    def slice(self) -> Slicer:
-        """``batch.slice[key]``: that part of each sample, see `Tensor`; what is in the key may be a batch, too."""
-        return Slicer(self)
-
     def select(self, samples: int | slice | Sequence[int]) -> Any:
         """A sample, by its number, as a `Tensor`; or a batch of those of a range or a list, of the same memory."""
-        value = self._value()
+        value: Any = self._value()
         if isinstance(samples, slice):
             return Batch._known(value[samples])
         if isinstance(samples, Sequence):
@@ -74,6 +69,11 @@ class Batch(Lazy):
         shown = ",\n      ".join(np.array2string(np.asarray(sample), prefix="      ") for sample in self)
         named = f", layout={self.layout!r}" if self._count and self.layout else ""
         return f"Batch([{shown}], dtype={self.dtype}, device='{self.device}', batch_size={self._count}{named})"
+
+    @property
+    def slice(self) -> Slicer:
+        """``batch.slice[key]``: that part of each sample, see `Tensor`; what is in the key may be a batch, too."""
+        return Slicer(self)
 
 
 class TensorsOf(Sequence[Any]):

@@ -90,7 +90,8 @@ def combine(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
 def subscript(of: Lazy, key: Any) -> Any:
     """A part of a tensor, or of each sample of a batch."""
     items = key if isinstance(key, tuple) else (key,)
-    parts = [part for item in items for part in ((item.start, item.stop, item.step) if isinstance(item, slice) else (item,))]
+    ranges = [(item.start, item.stop, item.step) if isinstance(item, slice) else (item,) for item in items]
+    parts = [part for bounds in ranges for part in bounds]
     size = _size("slice", [of, *(part for part in parts if isinstance(part, Lazy))], None)
 
     def node(part: Any) -> Any:
@@ -111,7 +112,7 @@ def moved(data: Lazy, device: Any) -> Any:
     if data.device.device_type == wanted.device_type:
         return data
     with Calls(_no_numbers, data._count):
-        node = data._node.gpu() if wanted.device_type == "gpu" else data._node.cpu()
+        node: Any = data._node.gpu() if wanted.device_type == "gpu" else data._node.cpu()
     return type(data)._of(node, data._count)
 
 

@@ -17,8 +17,8 @@ class ExternalSource:
     """Gives what a callable or an iterable of the user's gives, as tensors or batches.
 
     Args:
-        source: a function without arguments, or an iterable. It gives a sample (an array), a batch (a list of arrays, or
-            a `Batch`), or with several outputs a tuple of such.
+        source: a function without arguments, or an iterable. It gives a sample (an array), a batch (a list of arrays,
+            or a `Batch`), or with several outputs a tuple of such.
         num_outputs: how many outputs there are.
         cycle: what an iterable does at its end: "no": StopIteration from then on; "quiet" (or True): it begins anew;
             "raise": StopIteration, and it begins anew.

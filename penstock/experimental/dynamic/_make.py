@@ -38,7 +38,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | No
     >>> ndd.as_tensor(ndd.batch([[1, 2, 3], [4]]), pad=True).shape
     (2, 3)
     """
-    return _finished(_tensor(data, dtype, pad), dtype, device, layout)
+    return _finished(_tensor(data, dtype, pad), dtype, device, layout)  # type: ignore[no-any-return]
 
 
 def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
@@ -65,7 +65,7 @@ def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | 
     >>> ndd.as_batch(np.zeros((4, 2, 3))).shape
     [(2, 3), (2, 3), (2, 3), (2, 3)]
     """
-    return _finished(_batch(tensors, dtype), dtype, device, layout)
+    return _finished(_batch(tensors, dtype), dtype, device, layout)  # type: ignore[no-any-return]
 
 
 def batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:

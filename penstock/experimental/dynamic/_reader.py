@@ -103,10 +103,11 @@ class Reader:
 
     def _length(self, pipe: Pipeline) -> int:
         """Batches in the epoch: as many as hold the shard that is read in it."""
-        meta = pipe.reader_meta(_NAME)
+        meta: dict[str, int] = pipe.reader_meta(_NAME)
         size, shards = meta["epoch_size_padded" if meta["pad_last_batch"] else "epoch_size"], meta["number_of_shards"]
         shard = (meta["shard_id"] + (0 if meta["stick_to_shard"] else self._epoch)) % shards
-        return -(-((shard + 1) * size // shards - shard * size // shards) // pipe.max_batch_size)
+        samples = (shard + 1) * size // shards - shard * size // shards
+        return -(-samples // int(pipe.max_batch_size))
 
     def _given(self, outputs: Any, size: int | None) -> Any:
         shown = tuple((Tensor if size is None else Batch)._known(output) for output in outputs)

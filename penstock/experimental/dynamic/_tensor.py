@@ -88,9 +88,9 @@ class Tensor(Lazy):
 
     def torch(self, copy: bool = False) -> Any:
         """As a tensor of PyTorch's: of the same memory, or a copy."""
-        import torch
+        import torch.utils.dlpack
 
-        array = torch.from_dlpack(self._array())
+        array = torch.utils.dlpack.from_dlpack(self._array())
         return array.clone() if copy else array
 
     def __repr__(self) -> str:

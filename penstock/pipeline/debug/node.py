@@ -55,7 +55,7 @@ class DataNodeDebug(EagerNode):
 
     def __iter__(self) -> Any:
         raise NodeContentsError(
-            f"{self.name} cannot be iterated, as without debug=True: iterate over its samples by .get(), an axis by [...]"
+            f"{self.name} cannot be iterated, as without debug=True: .get() has its samples, and [...] slices them"
         )
 
     def __str__(self) -> str:

@@ -97,15 +97,13 @@ class PipelineDebug(Pipeline):
     def as_data(self, value: Any, arrays: bool = True) -> DataNode | None:
         """Batches that come from elsewhere: lists of tensors, lists of arrays, and arrays as long as the batch."""
         if isinstance(value, (list, tuple)):
-            if not value or any(isinstance(v, (DataNode, list, tuple, *_NUMBERS)) for v in value):
-                return None
+            is_batch = len(value) > 0 and not any(isinstance(v, (DataNode, list, tuple, *_NUMBERS)) for v in value)
         elif isinstance(value, (TensorListCPU, TensorListGPU)):
-            pass
-        elif not arrays or np.isscalar(value) or not getattr(value, "shape", ()) or callable(value.shape):
-            return None
-        elif value.shape[0] != self._batch():
-            return None
-        return given(_tensors(value))
+            is_batch = True
+        else:
+            shape: Any = getattr(value, "shape", None) if arrays and not np.isscalar(value) else None
+            is_batch = bool(shape) and not callable(shape) and shape[0] == self._batch()
+        return given(_tensors(value)) if is_batch else None
 
     def note(self, node: OpNode) -> None:
         """Runs an operator, as far as what it reads is known: random numbers wait until somebody reads them."""
@@ -181,7 +179,9 @@ class PipelineDebug(Pipeline):
             raise GraphError(f"{data!r} was made in another pipeline, or before this one ran")
         if data.value is None:
             if all(node is not data.source for node in self.nodes):
-                raise GraphError(f"{data.name}: this node is of an iteration that is over, and nobody asked for it then")
+                raise GraphError(
+                    f"{data.name}: this node is of an iteration that is over, and nobody asked for it then"
+                )
             with self._here():
                 self._run_with_sources(data.source)
         assert data.value is not None
@@ -240,11 +240,11 @@ class PipelineDebug(Pipeline):
             "ahead, and no state can be kept: use run(), or leave out debug=True"
         )
 
-    set_outputs = add_sink = _define_by = _defined = _planned = _prepared = _built = _refused  # type: ignore[assignment]
-    schedule_run = share_outputs = release_outputs = outputs = empty = wait = _refused  # type: ignore[assignment]
-    input_feed_count = start_py_workers = noted_by_iterator = _refused  # type: ignore[assignment]
+    set_outputs = add_sink = _define_by = _defined = _planned = _prepared = _built = _refused
+    schedule_run = share_outputs = release_outputs = outputs = empty = wait = _refused
+    input_feed_count = start_py_workers = noted_by_iterator = _refused
 
-    def __enter__(self) -> NoReturn:  # type: ignore[override]
+    def __enter__(self) -> NoReturn:
         raise GraphError("debug=True works with pipeline_def alone: operators run when the definition runs, by run()")
 
     def close(self) -> None:

@@ -180,8 +180,7 @@ def test_a_source_that_ends() -> None:
 def test_what_is_not_possible(photos: str) -> None:
     @pipeline_def(debug=True, **OPTIONS)
     def pipeline() -> Any:
-        jpegs, labels = fn.readers.file(file_root=photos, name="Reader")
-        return labels
+        return fn.readers.file(file_root=photos, name="Reader")[1]
 
     pipe = pipeline()
     pipe.build()  # which does nothing
