@@ -207,6 +207,9 @@ PS_API void ps_fed_destroy(ps_fed*);
 PS_API int ps_executor_feed(ps_executor*, int value, const ps_fed*); /* for the iteration scheduled next */
 PS_API int ps_executor_feed_integers(ps_executor*, int value, const int64_t*, int n); /* scalars, copied */
 PS_API int ps_executor_schedule(ps_executor*, int size, const int64_t* ids, const int64_t* epochs);
+/* The same; random numbers have these keys, one for each node, in place of those that the nodes were added with. */
+PS_API int ps_executor_schedule_keyed(ps_executor*, int size, const int64_t* ids, const int64_t* epochs,
+                                      const uint64_t* keys);
 /* Waits for the oldest iteration. The answer is written, not returned: a caller that is interrupted on its way back
  * still has it. */
 typedef struct {

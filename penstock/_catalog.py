@@ -58,8 +58,11 @@ class _Filled(NamedTuple):
     module: str
     make: Callable[[type[Op], str], Any]
     rename: Callable[[str], str]
+    of: Callable[[type[Op], str], bool]
 
     def put(self, schema: type[Op], name: str) -> None:
+        if not self.of(schema, name):
+            return
         *folders, last = name.split(".")
         target, path = self.namespace, self.module
         for folder in folders:
@@ -87,15 +90,16 @@ _filled: list[_Filled] = []
 
 
 def fill(
-    namespace: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str]
-) -> None:
+    namespace: dict[str, Any], module: str, make: Callable[[type[Op], str], Any], rename: Callable[[str], str],
+    of: Callable[[type[Op], str], bool] = lambda schema, name: True,
+) -> None:  # fmt: skip
     """Puts one object per operator into a module's namespace, dotted names into submodules of it.
 
-    ``make`` gets an operator and one of its names, with all dots.
+    ``make`` gets an operator and one of its names, with all dots; ``of`` says which of these the module has.
     """
     load()
     namespace["__getattr__"] = _missing(module, "", rename)
-    filled = _Filled(namespace, module, make, rename)
+    filled = _Filled(namespace, module, make, rename, of)
     for name, schema in registry.ops.items():
         if not name.rpartition(".")[2].startswith("_"):
             filled.put(schema, name)

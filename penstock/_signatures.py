@@ -60,3 +60,14 @@ def _keywords(schema: type[Op], *, required: bool) -> Iterator[Parameter]:
     for name, default in _COMMON.items():
         if name not in schema.arguments:
             yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+
+
+def of_call(schema: type[Op]) -> Signature:
+    """Of an operator in dynamic mode: that of `fn`, the size of the batch, and where its random numbers come from."""
+    known = of_function(schema)
+    more = [Parameter("batch_size", Parameter.KEYWORD_ONLY, default=None)]
+    if schema.random:
+        more.append(Parameter("rng", Parameter.KEYWORD_ONLY, default=None))
+    hidden = ("preserve", "name", "bytes_per_sample_hint", "seed")
+    kept = [p for p in known.parameters.values() if p.name not in hidden]
+    return Signature([*kept, *(p for p in more if p.name not in known.parameters)])

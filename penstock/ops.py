@@ -12,7 +12,7 @@ from penstock import _catalog, _signatures
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import as_node
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, Scope
 from penstock.op import Op, check_arguments, check_given, is_common, registry
 
 
@@ -129,6 +129,11 @@ def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
         raise ArgumentTypeError(f"{schema.name} takes {wanted} input{'s' * (most != 1)}, got {len(inputs)}")
     nodes = [_input(schema, k, value) for k, value in enumerate(inputs)]
     device, nodes = _place(schema, common.get("device"), nodes)
+    if scope := Scope.current():
+        own = schema.arguments
+        tensors = {name: value for name, value in arguments.items() if name in own and own[name].per_sample}
+        known = {name: scope.as_data(value, arrays=False) for name, value in tensors.items()}
+        arguments.update((name, data) for name, data in known.items() if data is not None)
     operator = check_arguments(schema, arguments, _is_node)
     operator.input_count = len(nodes)
     if operator.literal() is not None:  # data of the plan, on the CPU

@@ -46,6 +46,7 @@ run
 ops
 fn
 math
+eager
 pipeline
 auto_aug
 backend
@@ -57,6 +58,7 @@ define
 python_function_plugin
 tfrecord
 insight
+experimental
 __init__
 __main__
 """

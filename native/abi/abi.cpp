@@ -224,10 +224,18 @@ int ps_executor_feed_integers(ps_executor* e, int value, const int64_t* v, int n
 }
 
 int ps_executor_schedule(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs) {
+  return ps_executor_schedule_keyed(e, size, ids, epochs, nullptr);
+}
+
+int ps_executor_schedule_keyed(ps_executor* e, int size, const int64_t* ids, const int64_t* epochs,
+                               const uint64_t* keys) {
   auto fed = std::exchange(e->fed, {});
   return guarded([&] {
     if (size < 0) fail(ErrorKind::argument, "an iteration of " + std::to_string(size) + " samples");
-    e->use()->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed));
+    const auto executor = e->use();
+    std::vector<uint64_t> given;
+    if (keys) given.assign(keys, keys + executor->plan().nodes.size());
+    executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed), std::move(given));
     return 0;
   });
 }

@@ -72,6 +72,8 @@ struct Batch {
   int64_t number = 0;                          // of the iteration
   int size = 0;
   std::vector<int64_t> ids, epochs;            // by sample
+  std::vector<uint64_t> keys;                  // by node, of random numbers; none: those of the plan
+  uint64_t key(int node) const { return keys.empty() ? plan->nodes[size_t(node)].key : keys[size_t(node)]; }
   std::vector<std::vector<Tensor>> values;     // by value, by sample
   std::vector<uint8_t> params;                 // by sample, by node
   std::vector<std::pair<int, FedRef>> fed;     // what was given from outside, by value

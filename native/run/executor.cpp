@@ -34,11 +34,12 @@ std::shared_ptr<Executor> Executor::start(std::unique_ptr<Plan> plan, const Opti
 }
 
 void Executor::schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
-                        std::vector<std::pair<int, FedRef>> fed) {
+                        std::vector<std::pair<int, FedRef>> fed, std::vector<uint64_t> keys) {
   auto b = std::make_shared<Batch>();
   b->size = size;
   b->ids = std::move(ids);
   b->epochs = std::move(epochs);
+  b->keys = std::move(keys);
   b->plan = plan_;
   b->values.resize(plan_->values.size());
   for (size_t v = 0; v < plan_->values.size(); v++) b->values[v].resize(size_t(size), plan_->constants[v]);

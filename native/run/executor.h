@@ -28,9 +28,9 @@ class Executor {
   GpuRunner* gpu() const { return gpu_ ? &gpu_->runner() : nullptr; }   // null: the plan needs none
   PythonCalls& python() { return *python_; }
 
-  // Starts an iteration. `fed`: by source value.
+  // Starts an iteration. `fed`: by source value; `keys`: by node, in place of the plan's, if there are any.
   void schedule(int size, std::vector<int64_t> ids, std::vector<int64_t> epochs,
-                std::vector<std::pair<int, FedRef>> fed);
+                std::vector<std::pair<int, FedRef>> fed, std::vector<uint64_t> keys = {});
   // Waits for the oldest iteration. Null: not yet, after `timeout_ms`. One that waits too long for a file has failed.
   std::shared_ptr<Batch> wait(int timeout_ms);
   int64_t scheduled() { return scheduler_.scheduled(); }         // iterations so far

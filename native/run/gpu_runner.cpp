@@ -66,7 +66,7 @@ std::vector<Context> GpuRunner::contexts(Batch& b, int index) {
     c.epoch = b.epochs[size_t(i)];
     c.first_id = b.ids[0];
     c.first_epoch = b.epochs[0];
-    c.key = node.key;
+    c.key = b.key(index);
     c.inputs = b.gpu.in.data() + b.gpu.in.size();
     for (int v : node.inputs) b.gpu.in.push_back(tensor(v));
     c.args = b.gpu.in.data() + b.gpu.in.size();

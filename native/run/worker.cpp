@@ -59,7 +59,7 @@ Context Worker::context(Batch& batch, int index, int sample) {
   c.epoch = batch.epochs[size_t(sample)];
   c.first_id = batch.ids[0];
   c.first_epoch = batch.epochs[0];
-  c.key = node.key;
+  c.key = batch.key(index);
   c.inputs = in_.data() + in_.size();
   c.args = args_.data() + args_.size();
   c.outputs = out_.data() + out_.size();

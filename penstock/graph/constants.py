@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock import types
 from penstock.errors import ArgumentError, DeviceError
-from penstock.graph.node import DataNode, OpNode
+from penstock.graph.node import DataNode, OpNode, Scope
 from penstock.machine import native
 from penstock.op import REQUIRED, Literal, Op, arg, op
 from penstock.types.constant import constant_array, makes_nodes, scalar_array
@@ -66,6 +66,9 @@ def as_node(value: Any) -> DataNode:
     """
     if isinstance(value, DataNode):
         return value
+    scope = Scope.current()
+    if scope and (data := scope.as_data(value)) is not None:
+        return data
     if isinstance(value, types.ScalarConstant):
         return constant(scalar_array(value))
     return constant(constant_array(value))

@@ -9,7 +9,7 @@ from penstock import types
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame
 from penstock.graph.constants import as_node
-from penstock.graph.node import DataNode, OpNode, makes
+from penstock.graph.node import DataNode, OpNode, Scope, makes
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
 
 
@@ -85,8 +85,13 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
 
 def _operand(function: str, value: Any) -> Any:
     """A node, an array being that of a constant, or a number."""
+    if isinstance(value, (DataNode, types.ScalarConstant)):
+        return value
+    scope = Scope.current()
+    if scope and (data := scope.as_data(value, arrays=False)) is not None:
+        return data
     try:
-        return value if isinstance(value, (DataNode, types.ScalarConstant)) else types.Constant(value)
+        return types.Constant(value)
     except ArgumentRangeError as e:
         raise ArgumentRangeError(f"{function}: {e}") from e
     except TypeError as e:

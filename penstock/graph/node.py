@@ -47,11 +47,14 @@ class OpNode:
         self.number = next(_count)  # nodes can only use older ones, so this is a topological order
         self.location: Location | None = caller()
         self.made_in: object = None  # the key of the scope that it was made in, if there was one
+        self.key: int | None = None  # of its random numbers; None: its seed says, or its place in the plan
         self.name = name or self._default_name()
         many = op.num_outputs()
         names = [self.name] if many == 1 else [f"{self.name}[{i}]" for i in range(many)]
         there = "cpu" if device == "cpu" or op.host_output else "gpu"
-        self.outputs = [DataNode(self, i, names[i], there) for i in range(many)]
+        scope = Scope.current()
+        kind = scope.kind_of_data() if scope else DataNode
+        self.outputs = [kind(self, i, names[i], there) for i in range(many)]
         Scope.add(self)
 
     def _default_name(self) -> str:
@@ -93,8 +96,23 @@ class Scope:
         """Notes a node in the innermost scope, if there is one."""
         scope = cls.current()
         if scope is not None:
-            scope.nodes.append(node)
             node.made_in = scope._key
+            scope.note(node)
+
+    def note(self, node: OpNode) -> None:
+        """Takes a node that was made in this scope."""
+        self.nodes.append(node)
+
+    def kind_of_data(self) -> type[DataNode]:
+        """The class of what its nodes give."""
+        return DataNode
+
+    def as_data(self, value: Any, arrays: bool = True) -> DataNode | None:
+        """The node of a batch that is known now, where there may be such; None: it is none, or a constant.
+
+        ``arrays``: whether an array may be one, its samples along the first axis.
+        """
+        return None
 
     def __enter__(self) -> Scope:
         self._stack().append(self)

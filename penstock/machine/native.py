@@ -246,6 +246,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p]),
     "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_int]),
     "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p]),
+    "ps_executor_schedule_keyed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p, c.POINTER(c.c_uint64)]),
     "ps_executor_answer": (c.c_int, [c.c_void_p, c.POINTER(Call), c.POINTER(c.c_void_p), c.c_int]),
     "ps_executor_refuse": (c.c_int, [c.c_void_p, c.POINTER(Call), c.c_char_p]),
     "ps_executor_scheduled": (c.c_int64, [c.c_void_p]),

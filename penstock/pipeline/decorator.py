@@ -50,14 +50,26 @@ class PipelineFactory(Protocol[_Own]):
 
 @overload
 def pipeline_def(
-    fn: Callable[_Given, Any], *, enable_conditionals: bool = ..., **pipeline_kwargs: Unpack[PipelineArguments]
+    fn: Callable[_Given, Any],
+    *,
+    enable_conditionals: bool = ...,
+    debug: bool = ...,
+    **pipeline_kwargs: Unpack[PipelineArguments],
 ) -> PipelineFactory[_Given]: ...
 @overload
 def pipeline_def(
-    fn: None = None, *, enable_conditionals: bool = ..., **pipeline_kwargs: Unpack[PipelineArguments]
+    fn: None = None,
+    *,
+    enable_conditionals: bool = ...,
+    debug: bool = ...,
+    **pipeline_kwargs: Unpack[PipelineArguments],
 ) -> Callable[[Callable[_Given, Any]], PipelineFactory[_Given]]: ...
 def pipeline_def(
-    fn: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
+    fn: Callable[..., Any] | None = None,
+    *,
+    enable_conditionals: bool = False,
+    debug: bool = False,
+    **pipeline_kwargs: Any,
 ) -> Any:
     """Makes a function that defines a graph into one that makes pipelines.
 
@@ -71,6 +83,9 @@ def pipeline_def(
     With ``enable_conditionals=True`` the function may decide by what is in a node, see docs/conditionals.md: ``if``,
     ``and``, ``or``, ``not`` and ``a if b else c`` take numbers that a sample has on the CPU. Operators in a branch run
     on the samples that take it.
+
+    With ``debug=True`` operators run when they are called: the function is called for each batch, and its nodes have
+    `get`, can be printed, and be given to NumPy, see docs/debug-mode.md. The call may say it, too.
 
     Errors, of the call: UnknownArgumentError for keyword arguments that neither the function nor `Pipeline` has,
     ArgumentTypeError for a function that takes any (``**kwargs``), and for outputs of other types.
@@ -90,10 +105,16 @@ def pipeline_def(
         def make(*args: Any, **kwargs: Any) -> Pipeline:
             with Blame("pipeline_def", decorated_at, what="called"):
                 unknown("pipeline_def", pipeline_kwargs, sorted(Options.names()), PIPELINE_AKA)
+            debugged = debug
+            if "debug" in kwargs and "debug" not in inspect.signature(define).parameters:
+                debugged = bool(kwargs.pop("debug"))
             own, others = _divided(define, kwargs)
+            function = _with_conditionals(define) if enable_conditionals else define
+            if debugged:
+                return _debugged(lambda: _listed(function(*args, **own)), {**pipeline_kwargs, **others})
             pipe = Pipeline(**{**pipeline_kwargs, **others})
             with pipe:
-                outputs = (_with_conditionals(define) if enable_conditionals else define)(*args, **own)
+                outputs = function(*args, **own)
             pipe.set_outputs(*_listed(outputs))
             return pipe
 
@@ -108,6 +129,12 @@ def _with_conditionals(define: Callable[..., Any]) -> Callable[..., Any]:
 
     converted: Callable[..., Any] = convert(define)
     return converted
+
+
+def _debugged(define: Callable[[], tuple[Any, ...]], arguments: Mapping[str, Any]) -> Pipeline:
+    from penstock.pipeline.debug import PipelineDebug  # what few need, and costs time at import
+
+    return PipelineDebug(define, **arguments)
 
 
 def _divided(define: Callable[..., Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

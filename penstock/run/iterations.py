@@ -47,6 +47,7 @@ class Iteration:
     known: int  # samples that were known to be broken then
     end: Place | None = None  # known before the engine has it
     taken: list[tuple[Any, Any]] = field(default_factory=list)  # indices and epochs that each reader was told
+    order: Order | None = None  # known with `end`
     failure: Exception | None = None
 
 
@@ -105,7 +106,8 @@ class Iterations:
             epochs = np.zeros(size, np.int64)
             self._counted += size
         one.end = Place(one.begin.number + 1, self._states(), self._counted, one.ready.after(one.begin.sources))
-        return Order(fed, _int64(ids), _int64(epochs))
+        one.order = Order(fed, _int64(ids), _int64(epochs))
+        return one.order
 
     def is_consistent(self) -> bool:
         """Whether none is on its way, and all that were taken are forgotten."""

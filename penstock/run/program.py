@@ -175,11 +175,10 @@ class Program:
         """The key of its random numbers: of its own seed, or of the pipeline's and its rank among those that draw."""
         if not op.random:
             return 0
-        own = op.seed
-        has_own = own is not None and own >= 0
-        text = f"seed {own}" if has_own else f"pipeline {seed} operator {len(self.draws)}"
-        self.draws.append(f"{op.name} with {text}" if has_own else op.name)
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+        has_own = op.seed is not None and op.seed >= 0
+        key = key_of(op, seed, len(self.draws))
+        self.draws.append(f"{op.name} with seed {op.seed}" if has_own else op.name)
+        return key
 
     def _argument(self, name: bytes, value: Any) -> None:
         lib, plan = self._library, self._handle
@@ -206,6 +205,13 @@ class Program:
         if result < 0:
             raise self.failure()
         return result
+
+
+def key_of(op: Any, seed: int, rank: int) -> int:
+    """The key of random numbers: of the operator's own seed, or the pipeline's and its rank among those that draw."""
+    own = op.seed
+    text = f"seed {own}" if own is not None and own >= 0 else f"pipeline {seed} operator {rank}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _described(array: np.ndarray[Any, Any], layout: str = "") -> native.Tensor:

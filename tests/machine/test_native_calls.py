@@ -61,7 +61,8 @@ SIMPLE: dict[str, Any] = {
 # Of these Python gives or takes the bare address: of NumPy's memory, of texts that hold zeros, of a name that a capsule
 # keeps, or of what `byref` makes.
 BY_ADDRESS = {
-    "ps_executor_feed_integers.2", "ps_executor_schedule.2", "ps_executor_schedule.3", "ps_dlpack_export",
+    "ps_executor_feed_integers.2", "ps_executor_schedule.2", "ps_executor_schedule.3",
+    "ps_executor_schedule_keyed.2", "ps_executor_schedule_keyed.3", "ps_dlpack_export",
     "ps_members.names", "ps_members.extensions", "ps_records.names", "ps_library_load.2", "ps_library_take.0",
     "ps_library_take.1",
 }  # fmt: skip

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from penstock import Pipeline, fn, math, newaxis, types
+import penstock.experimental.dynamic as ndd
+from penstock import Pipeline, fn, math, newaxis, pipeline_def, types
 from penstock.errors import PenstockError
 from tests.random import data
 from tests.random.draw import FORMATS
+from tests.random.dynamic import Dynamic, can_be_dynamic, draws, output_of
 from tests.random.graphs import Graph
 
 ITERATIONS, MIDDLE = 4, 2
@@ -72,6 +74,8 @@ class Ways:
             "serialized and resumed": (MIDDLE, lambda: Pipeline.deserialize(text, checkpoint=state)),
             "set back": (MIDDLE, lambda: _loaded(begun, state)),
         }
+        if found := self.compare_debug(graph, expected) or self.compare_dynamic(graph, expected):
+            return found
         for way, (first, make) in ways.items():
             try:
                 found = _differs(way, iterate(make(), graph, first, ITERATIONS - first), expected[first:])
@@ -80,6 +84,32 @@ class Ways:
             if found:
                 return found
         return None
+
+    def compare_debug(self, graph: Graph, expected: list[Result]) -> str | None:
+        """What differs where operators run one by one. One that fails ends an iteration early, so behind that others
+        may have had other data.
+        """
+        scope = dict(self._scope)
+        exec(graph.text(), scope)
+        make = pipeline_def(debug=True, batch_size=graph.batch, num_threads=2, device_id=None, seed=7)
+        pipe = make(lambda: tuple(scope["define"]()))()
+        good = _before_failure(expected)
+        found = _differs("debug", iterate(pipe, graph, 0, max(1, len(good)), len(good)), good)
+        pipe.close()
+        return found
+
+    def compare_dynamic(self, graph: Graph, expected: list[Result]) -> str | None:
+        """What differs where each iteration is Python's, computed in the end or call by call."""
+        if not can_be_dynamic(graph):
+            return None
+        good = _before_failure(expected)
+        results = []
+        for mode in (ndd.EvalMode.deferred, ndd.EvalMode.sync_full):
+            with mode:
+                results.append(Dynamic(graph, self._scope["FILES"]).iterate(len(good)))
+        if found := _differs("dynamic, call by call", results[1], results[0]):
+            return found
+        return None if draws(graph) else _differs("dynamic", results[0], good)
 
     def built(self, graph: Graph, **arguments: Any) -> Pipeline:
         """The graph's pipeline."""
@@ -116,24 +146,24 @@ def _flat(values: Sequence[Any]) -> list[Any]:
     return [one for value in values for one in (value if isinstance(value, (list, tuple)) else [value])]
 
 
-def iterate(pipe: Pipeline, graph: Graph, first: int, count: int) -> list[Result]:
-    """What so many iterations give, of which each is fed with samples in another order."""
+def _before_failure(results: list[Result]) -> list[Result]:
+    failed = [k for k, result in enumerate(results) if isinstance(result[0], str)]
+    return results[: failed[0]] if failed else results
+
+
+def iterate(pipe: Pipeline, graph: Graph, first: int, count: int, run: int | None = None) -> list[Result]:
+    """What so many iterations give, of which each is fed with samples in another order; ``run``: fewer of them."""
     fed = {source.name: [eval(text, SCOPE) for text in source.samples] for source in graph.sources()}
     for iteration in range(first, first + count):
         for name, samples in fed.items():
             pipe.feed_input(name, [samples[(k + iteration) % len(samples)] for k in range(len(samples))])
     results: list[Result] = []
-    for _ in range(count):
+    for _ in range(count if run is None else run):
         try:
-            results.append([_output(output) for output in pipe.run()])
+            results.append([output_of(output) for output in pipe.run()])
         except PenstockError as error:
             results.append([type(error).__name__, str(error).splitlines()[0]])
     return results
-
-
-def _output(output: Any) -> Any:
-    arrays = [np.asarray(output.at(i)) for i in range(len(output))]
-    return int(output.dtype), output.layout(), [(array.shape, array.tobytes()) for array in arrays]
 
 
 def _differs(way: str, got: list[Result], expected: list[Result]) -> str | None:

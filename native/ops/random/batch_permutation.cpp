@@ -23,9 +23,11 @@ class BatchPermutation : public Operator {
   // Every sample draws the same, all of it, and takes its own part: a thread that has drawn it once has it for others.
   void run(const Context& c) const override {
     Drawn& drawn = c.st<Drawn>();
-    if (drawn.first_id != c.first_id || drawn.first_epoch != c.first_epoch || int(drawn.indices.size()) != c.batch) {
+    if (drawn.key != c.key || drawn.first_id != c.first_id || drawn.first_epoch != c.first_epoch ||
+        int(drawn.indices.size()) != c.batch) {
       drawn.indices.resize(size_t(c.batch));
       draw(Philox(c.key, c.first_id, c.first_epoch), drawn.indices);
+      drawn.key = c.key;
       drawn.first_id = c.first_id;
       drawn.first_epoch = c.first_epoch;
     }
@@ -36,6 +38,7 @@ class BatchPermutation : public Operator {
 
  private:
   struct Drawn : State {
+    uint64_t key = 0;
     int64_t first_id = -1, first_epoch = -1;
     std::vector<int32_t> indices;
   };

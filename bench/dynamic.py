@@ -1,0 +1,161 @@
+"""`./dev bench dynamic`: dynamic mode beside DALI's, on the CPU.
+
+    ./dev bench dynamic                all programs, into bench/results/dynamic.md
+    ./dev bench dynamic chain          those whose names have one of these in them, nowhere
+
+Both libraries run the same programs, each in the mode that is its default, with as many threads; what is made is there
+when a round ends. They take turns, each in a process of its own; what is told is the median of the rounds, and of their
+quotients.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bench.machine import load
+from bench.report import has_dali, script, table, write
+from tools.photographs import Style, photograph
+
+LIBRARIES = ("penstock.experimental.dynamic", "nvidia.dali.experimental.dynamic")
+_PICTURES = [np.random.default_rng(k).integers(0, 256, (64, 64, 3), dtype=np.uint8) for k in range(32)]
+
+
+def _jpegs(count: int) -> list[Any]:
+    style = Style(500, 375)
+    return [np.frombuffer(photograph("cat", k, style), np.uint8) for k in range(count)]
+
+
+def one_call(ndd: Any) -> Callable[[], Any]:
+    """One operator on one small picture: what a call costs."""
+    x = ndd.tensor(_PICTURES[0], layout="HWC")
+    return lambda: ndd.flip(x).evaluate()
+
+
+def one_call_of_a_batch(ndd: Any) -> Callable[[], Any]:
+    """One operator on 32 small pictures."""
+    x = ndd.batch(_PICTURES, layout="HWC")
+    return lambda: ndd.flip(x).evaluate()
+
+
+def arithmetic(ndd: Any) -> Callable[[], Any]:
+    """Four operations on a small tensor."""
+    x = ndd.tensor(np.arange(100, dtype=np.float32))
+    return lambda: ((x * 2 + 1) / 3 - x).evaluate()
+
+
+def random(ndd: Any) -> Callable[[], Any]:
+    """32 random numbers, and pictures that are turned by them."""
+    x = ndd.batch(_PICTURES, layout="HWC")
+    return lambda: ndd.rotate(x, angle=ndd.random.uniform(range=[-30.0, 30.0], batch_size=32)).evaluate()
+
+
+def other_numbers(ndd: Any) -> Callable[[], Any]:
+    """A number of Python's that is another one in each call."""
+    x, state = ndd.batch(_PICTURES, layout="HWC"), iter(range(1 << 30))
+    return lambda: ndd.brightness_contrast(x, brightness=1 + next(state) * 1e-6).evaluate()
+
+
+def chain(ndd: Any) -> Callable[[], Any]:
+    """Five operators one behind the other, on 32 small pictures."""
+    x = ndd.batch(_PICTURES, layout="HWC")
+
+    def run() -> Any:
+        y = ndd.resize(x, size=[48, 48])
+        y = ndd.flip(y)
+        y = ndd.brightness_contrast(y, brightness=1.2)
+        y = ndd.crop(y, crop=[32, 32])
+        return ndd.crop_mirror_normalize(y, dtype=ndd.float32, mean=[100.0], std=[50.0]).evaluate()
+
+    return run
+
+
+def training(ndd: Any) -> Callable[[], Any]:
+    """16 photographs of 500x375: decoded, cropped and resized by chance, normalized."""
+    jpegs = ndd.batch(_jpegs(16))
+
+    def run() -> Any:
+        x = ndd.decoders.image_random_crop(jpegs, device="cpu")
+        x = ndd.resize(x, size=[224, 224])
+        mirror = ndd.random.coin_flip(batch_size=16)
+        return ndd.crop_mirror_normalize(x, dtype=ndd.float32, mirror=mirror, mean=[120.0], std=[60.0]).evaluate()
+
+    return run
+
+
+CASES: dict[str, Callable[[Any], Callable[[], Any]]] = {
+    f.__name__.replace("_", " "): f
+    for f in (one_call, one_call_of_a_batch, arithmetic, random, other_numbers, chain, training)
+}
+
+
+def measure(library: str, case: str, threads: int, seconds: float) -> None:
+    """Prints microseconds per run."""
+    ndd = importlib.import_module(library)
+    ndd.set_num_threads(threads)
+    run = CASES[case](ndd)
+    for _ in range(10):
+        run()
+    count, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        run()
+        count += 1
+    print(json.dumps({"us": (time.perf_counter() - begin) / count * 1e6}), flush=True)
+    os._exit(0)
+
+
+def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterator[list[str]]:
+    for case, make in CASES.items():
+        if names and not any(name in case for name in names):
+            continue
+        found = [
+            [script("bench.dynamic", "--measure", library, case, threads, seconds)["us"] for library in LIBRARIES]
+            for _ in range(rounds)
+        ]
+        ours, theirs = (statistics.median(one[k] for one in found) for k in (0, 1))
+        times = statistics.median(one[1] / one[0] for one in found)
+        yield [(make.__doc__ or "").rstrip("."), f"{ours:.0f}", f"{theirs:.0f}", f"{times:.2f}"]
+
+
+HEAD = ["a program", "Penstock, us", "DALI, us", "times as fast"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./dev bench dynamic", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"some of {', '.join(CASES)} (default: all)")
+    parser.add_argument("--threads", type=int, default=2, help="of each library")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one round")
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        library, case, threads, seconds = options.measure
+        measure(library, case, int(threads), float(seconds))
+    if not has_dali():
+        sys.exit("DALI, which is compared with, is not installed")
+
+    def lines() -> Iterator[str]:
+        yield f"Each library with {options.threads} threads, in its default mode. Medians of {options.rounds} rounds of"
+        yield f"{options.seconds:g} s in turn, and of their quotients. Before it: {load()}."
+        yield ""
+        yield from table(HEAD, rows(options.names, options.rounds, options.seconds, options.threads))
+        yield ""
+        yield f"After it: {load()}."
+
+    if options.names:
+        print("\n".join(lines()))
+    else:
+        write("dynamic", "Dynamic mode", {"": ("Programs", lines)}, False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What may still change: `penstock.experimental.dynamic`."""
