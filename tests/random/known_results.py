@@ -131,7 +131,7 @@ RESULTS = [
         signed_resized,
     ),
     Known(
-        "rows are filtered where columns are taken from the nearest, DALI's rows of fractions of an extent are all the last",
+        "rows are filtered though columns are not, DALI's are others where extents are fractions",
         Case(
             (
                 Source("v0", ("noise('uint8', (38, 8, 3), 953, 255)",), "HWC"),
