@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
+from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,7 +59,8 @@ def inside(module: str) -> str:
 def names(path: str, module: ModuleType) -> Iterator[str]:
     """The module's names, with where they come from if they are another module's."""
     file = getattr(module, "__file__", None) or ""
-    assigned = set(defined(ast.parse(Path(file).read_text()))) if file.endswith(".py") else None
+    tree = ast.parse(Path(file).read_text()) if file.endswith(".py") else None
+    assigned = {*defined(tree), *taken(tree, str(module.__package__))} if tree else None
     for name in dir(module):
         value = getattr(module, name)
         if name.startswith("_") or type(value).__module__ in ("typing", "__future__"):
@@ -71,7 +73,7 @@ def names(path: str, module: ModuleType) -> Iterator[str]:
             if home.startswith(ROOT):
                 known = is_public(home) and home != path and vars(sys.modules[home]).get(value.__name__) is value
                 yield f"{name}={inside(home)}:{value.__name__}" if known else name
-        elif assigned is None or name in assigned or name in dir(sys.modules[f"{ROOT}.backend_impl.types"]):
+        elif assigned is None or name in assigned:
             yield name
 
 
@@ -88,7 +90,16 @@ def defined(tree: ast.AST) -> Iterator[str]:
         yield from (name for name in found if not name.startswith("_"))
 
 
-def source(module: str) -> ast.AST:
+def taken(tree: ast.Module, package: str) -> Iterator[str]:
+    """Names that it has from other modules of DALI's."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            home = resolve_name("." * node.level + (node.module or ""), package)
+            for alias in node.names if home.startswith(ROOT) else ():
+                yield from dir(sys.modules[home]) if alias.name == "*" else [alias.asname or alias.name]
+
+
+def source(module: str) -> ast.Module:
     """That of a module that cannot be imported."""
     parent, _, name = module.rpartition(".")
     spec = PathFinder.find_spec(module, importlib.import_module(parent).__path__)

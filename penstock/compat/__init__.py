@@ -4,9 +4,9 @@
 one's own `install` does, before the first ``import nvidia.dali``. Whether DALI is installed makes no difference, and
 other packages of the namespace ``nvidia`` stay what they are.
 
-All public modules of DALI 2.4 can be imported. What Penstock does not have is refused by name, with what to use instead:
-where it is imported by UnsupportedImportError (an ImportError), and where it is looked up by UnsupportedNameError (an
-AttributeError). docs/migrating.md says more.
+What DALI 2.4 has in its public modules is there, or is refused by name, with what to use instead: where it is imported
+by UnsupportedImportError (an ImportError), and where it is looked up by UnsupportedNameError (an AttributeError).
+docs/migrating.md says more.
 
 >>> from penstock import compat
 >>> compat.install()

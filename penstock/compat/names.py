@@ -64,7 +64,7 @@ def counterpart(path: str) -> ModuleType | None:
 
 def look_up(module: str, name: str) -> Any:
     """What a name of a module is here. Raises LookupError where there is nothing, with the reason as its text."""
-    said = reason(f"{module}.{name}".lstrip("."))
+    said = why(module, name)
     for where, called in _places(module, name):
         try:
             return getattr(counterpart(where), called)
@@ -74,6 +74,12 @@ def look_up(module: str, name: str) -> Any:
         known = name in table().names.get(module, {})
         said = "Penstock does not have it" if known else f"DALI {table().version} does not have it, nor has Penstock"
     raise LookupError(said)
+
+
+def why(module: str, name: str) -> str | None:
+    """Why a name of a module is not supported, if it is not: the reason that is given for it where it comes from."""
+    origin = table().names.get(module, {}).get(name, "").replace(":", ".")
+    return reason(f"{module}.{name}".lstrip(".")) or reason(origin.strip("."))
 
 
 def _places(module: str, name: str) -> Iterator[tuple[str, str]]:

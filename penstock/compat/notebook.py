@@ -15,6 +15,7 @@ from penstock.errors import ArgumentError
 class NotRunnableError(ArgumentError):
     """What is to be run cannot be."""
 
+
 _PLOTS = ("%matplotlib", "%pylab", "%config")  # say how pictures are shown in a browser
 
 
@@ -22,8 +23,8 @@ def run(path: str, namespace: dict[str, Any]) -> None:
     """Runs all cells with code in this namespace.
 
     Lines that begin with ``!`` are given to the shell, and magics that are about showing plots are passed over; plots
-    are drawn without a screen. Raises NotRunnableError for other magics, of which nothing but IPython knows what they do,
-    and for what is no notebook.
+    are drawn without a screen. Raises NotRunnableError for other magics, of which IPython alone knows what they do, and
+    for what is no notebook.
     """
     os.environ.setdefault("MPLBACKEND", "agg")
     for number, text in enumerate(_cells(path), 1):
@@ -61,7 +62,7 @@ def _line(line: str, where: str) -> str:
     if bare.startswith(_PLOTS):
         return f"{indent}pass"
     if bare.startswith("%") and not indent:
-        raise NotRunnableError(f"{where}: {bare!r} is for IPython alone: run the notebook in Jupyter, or remove the line")
+        raise NotRunnableError(f"{where}: {bare!r} is IPython's: run it in Jupyter, or remove the line")
     return line
 
 

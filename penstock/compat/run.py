@@ -78,7 +78,10 @@ def _compiled(path: str) -> CodeType:
 
 def _module(name: str) -> tuple[ModuleSpec, CodeType]:
     """The module's, or where that is a package, of what ``python -m`` runs of it."""
-    spec = find_spec(name)
+    try:
+        spec = find_spec(name)
+    except ModuleNotFoundError:  # of what it lies in
+        spec = None
     if spec is not None and spec.submodule_search_locations is not None:
         return _module(f"{name}.__main__")
     loader: Any = spec and spec.loader
