@@ -68,7 +68,7 @@ class OpSchema:
 
     def IsInternal(self) -> bool:  # noqa: N802
         """Whether `fn` does not show it."""
-        return self.OperatorName().startswith("_")
+        return any(part.startswith("_") for part in self._operator.name.split("."))
 
     def IsNoPrune(self) -> bool:  # noqa: N802
         """Whether it runs even if no output needs it."""

@@ -60,6 +60,7 @@ sysconfig
 backend
 backend_impl
 insight
+experimental
 compat
 __init__
 __main__

@@ -38,6 +38,13 @@ class Module(ModuleType):
         except LookupError as why:
             raise UnsupportedNameError(f"{self.__name__}.{name} is not supported: {why}") from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """The import of a module makes it an attribute of what it lies in, which may have a function of that name."""
+        path = _path(self.__name__)
+        if isinstance(value, Module) and ":" in names.table().names.get(path, {}).get(name, ""):
+            return
+        super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         path = _path(self.__name__)
         own = names.counterpart(path)
