@@ -42,10 +42,26 @@ def table() -> Table:
 
 
 def is_module(path: str) -> bool:
-    """Whether there is such a module here: one of DALI's, or one of ours beside them, such as older plugins."""
-    if path in table().names:
-        return reason(path) is None or counterpart(path) is not None
-    return path.partition(".")[0] in table().names[""] and counterpart(path) is not None
+    """Whether there is such a module here: one of DALI's of which something is, or one of ours beside them, such as
+    older plugins.
+    """
+    known = table().names
+    if path.partition(".")[0] not in known[""] and path:
+        return False
+    try:
+        if counterpart(path) is not None:
+            return True
+    except ImportError:  # it needs what is not installed, as its import is going to say
+        return True
+    return any(_is_here(path, name) for name, origin in known.get(path, {}).items() if not origin)
+
+
+def _is_here(module: str, name: str) -> bool:
+    try:
+        look_up(module, name)
+    except LookupError:
+        return False
+    return True
 
 
 def counterpart(path: str) -> ModuleType | None:

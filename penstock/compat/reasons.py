@@ -50,6 +50,7 @@ REASONS = {
     "tensors": f"{_INSIDE}: str() of a tensor or list gives its text",
     "types.dali_type_converters": "types of frameworks are converted by types.to_dali_type, for those of NumPy, "
     "PyTorch and JAX; penstock.frameworks.register takes others",
+    "experimental.torchvision.v2": f"{_INSIDE}: use what experimental.torchvision has, and its v2.functional",
     "fn.experimental.inputs": f"{_NOT_YET}: use fn.readers.video, or fn.experimental.decoders.video behind a source",
     "ops.experimental.inputs": f"{_NOT_YET}: use ops.readers.Video, or ops.experimental.decoders.Video",
     "experimental.dynamic": f"{_NOT_YET}: use a pipeline",
