@@ -32,7 +32,10 @@ class Module(ModuleType):
             raise UnsupportedNameError(f"{self.__name__} has no {name!r}: such names are DALI's own")
         other = names.other_module(path, name)
         if other is not None:
-            return importlib.import_module(f"{PACKAGE}.{other}".rstrip("."))
+            try:
+                return importlib.import_module(f"{PACKAGE}.{other}".rstrip("."))
+            except ImportError as error:  # of a framework, say
+                raise UnsupportedNameError(f"{self.__name__}.{name} cannot be imported: {error}") from error
         try:
             return names.look_up(path, name)
         except LookupError as why:

@@ -31,7 +31,7 @@ def run(path: str, namespace: dict[str, Any]) -> None:
         name = f"{path}, cell {number}"
         code = text if _is_python(text) else "\n".join(_line(line, name) for line in text.split("\n"))
         linecache.cache[name] = len(code), None, code.splitlines(keepends=True), name  # for tracebacks, conditionals
-        exec(compile(code, name, "exec"), namespace)
+        exec(compile(code, name, "exec", dont_inherit=True), namespace)
 
 
 def _cells(path: str) -> list[str]:

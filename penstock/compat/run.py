@@ -28,12 +28,12 @@ class Program(NamedTuple):
 
 def run(program: Program, arguments: list[str]) -> None:
     """Runs it as the main module, which it stays to the end of the process."""
+    sys.argv = [program.name, *arguments]
     if program.kind == "file":
         program = Program("file", os.path.abspath(program.name))
         sys.path[0:1] = [program.name if os.path.isdir(program.name) else os.path.dirname(program.name)]
     os.environ[_VARIABLE] = json.dumps(program)
     install()
-    sys.argv = [program.name, *arguments]
     _run(program, "__main__", sys.modules["__main__"])
 
 
@@ -71,7 +71,7 @@ def _run(program: Program, run_name: str, before: ModuleType | None) -> dict[str
 def _compiled(path: str) -> CodeType:
     try:
         with open(path, "rb") as file:
-            return compile(file.read(), path, "exec")
+            return compile(file.read(), path, "exec", dont_inherit=True)
     except OSError as e:
         raise NotRunnableError(f"penstock.compat cannot read {path}: {e.strerror}") from e
 

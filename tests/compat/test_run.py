@@ -14,9 +14,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = '''
 """A script."""
-import sys
+import os, sys
 from nvidia.dali import fn, pipeline_def
 import neighbour
+
+def annotated(x: str(1 + 1)): pass
+assert annotated.__annotations__ == {"x": "2"}  # no feature of the future is on
 
 @pipeline_def(batch_size=2, num_threads=1, device_id=None)
 def pipeline():
@@ -28,7 +31,7 @@ def main():
     print(__name__, sys.argv[1:], neighbour.name, pipeline().run()[0].as_array().tolist())
 
 if __name__ == "__main__":
-    print(__doc__, __file__ == sys.argv[0])
+    print(__doc__, __file__ == os.path.abspath(sys.argv[0]))
     main()
 '''
 SAID = ["A script. True", "__main__ ['--epochs', '2'] neighbour [1, 1]"]
