@@ -7,6 +7,7 @@ import io
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +25,9 @@ MODULES = names.table().names
 
 @pytest.fixture(autouse=True)
 def installed() -> Iterator[None]:
-    compat.install()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*was imported before penstock.compat")
+        compat.install()
     yield
     compat.uninstall()
 

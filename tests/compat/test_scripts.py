@@ -1,8 +1,7 @@
 """Scripts that are written for DALI, as its documentation would have them, run on both.
 
 Each file in ``scripts`` imports ``nvidia.dali`` and has ``main(folder, device)``, which returns arrays by name. They
-run unchanged: with DALI, on the CPU, and with Penstock behind that name, on the CPU and on a GPU. What is called
-"random" is compared by its shape and type.
+run unchanged: with DALI, on the CPU, and with Penstock behind that name, on the CPU and on a GPU.
 """
 
 from __future__ import annotations
@@ -65,8 +64,6 @@ def compare(ours: Found, theirs: Found) -> None:
         for one, other in zip(ours[name], expected, strict=True):
             assert one.dtype == other.dtype, name
             assert one.shape == other.shape, name
-            if name.startswith("random"):
-                continue
             if name in NEAR:
                 assert np.abs(one.astype(float) - other).mean() <= NEAR[name], name
             else:
@@ -76,8 +73,12 @@ def compare(ours: Found, theirs: Found) -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_scripts_do_what_they_do_with_dali(script: Path, photographs: Path) -> None:
     ours = run_here(script, photographs)
-    if script.stem != "torch_functions":  # for which DALI needs PyTorch with CUDA
-        compare(ours, run(script, photographs))
+    if script.stem == "torch_functions":  # for which DALI needs PyTorch with CUDA
+        return
+    # Half a minute of DALI's, for pictures that cannot be compared.
+    theirs = run(script, photographs, **({"random": False} if script.stem == "auto_augmentation" else {}))
+    compare({name: arrays for name, arrays in ours.items() if name in theirs}, theirs)
+    assert all(name in theirs or name.startswith("random") for name in ours)
 
 
 @pytest.mark.parametrize("script", ON_GPU, ids=lambda path: path.stem)

@@ -34,7 +34,7 @@ def pipeline(device, apply):
 OWN = Policy("Own", num_magnitude_bins=11, sub_policies=[[(darker, 1.0, 10), (negative, 1.0, None)]])
 
 
-def main(folder, device):
+def main(folder, device, random=True):
     choices = {
         "random rand": lambda data: rand_augment.rand_augment(data, n=1, m=9),
         "random trivial": lambda data: trivial_augment.trivial_augment_wide(data),
@@ -45,6 +45,8 @@ def main(folder, device):
         "solar": lambda data: a.solarize(data, magnitude_bin=3, num_magnitude_bins=9),
     }  # fmt: skip
     found = {}
+    if not random:
+        choices = {name: apply for name, apply in choices.items() if not name.startswith("random")}
     if device == "gpu":  # kernels of all augmentations take a while
         choices = {name: choices[name] for name in ("own", "turned")}
     for name, apply in choices.items():
