@@ -31,26 +31,35 @@ def run(program: Program, arguments: list[str]) -> None:
     sys.argv = [program.name, *arguments]
     if program.kind == "file":
         program = Program("file", os.path.abspath(program.name))
-        sys.path[0:1] = [program.name if os.path.isdir(program.name) else os.path.dirname(program.name)]
     os.environ[_VARIABLE] = json.dumps(program)
+    _find_beside(program)
     install()
-    _run(program, "__main__", sys.modules["__main__"])
+    _run(program, "__main__")
 
 
 def run_in_child(run_name: str) -> dict[str, Any]:
     """Runs the program of the process that started this one, in this one, which ``multiprocessing`` has asked for."""
     program = Program(*json.loads(os.environ[_VARIABLE]))
+    if run_name == "__main__":  # else multiprocessing has set both
+        sys.argv[0] = program.name
+        _find_beside(program)
     install()
-    return _run(program, run_name, None)
+    return _run(program, run_name)
 
 
-def _run(program: Program, run_name: str, before: ModuleType | None) -> dict[str, Any]:
+def _find_beside(program: Program) -> None:
+    """Modules beside a file can be imported, as Python has it."""
+    if program.kind == "file":
+        sys.path[0:1] = [program.name if os.path.isdir(program.name) else os.path.dirname(program.name)]
+
+
+def _run(program: Program, run_name: str) -> dict[str, Any]:
     module = ModuleType(run_name)
     code = None
     if program.kind == "module":
         spec, code = _module(program.name)
         vars(module).update(__file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
-        if before is not None:
+        if run_name == "__main__":
             sys.argv[0] = str(spec.origin)
     elif os.path.isdir(program.name):
         return runpy.run_path(program.name, run_name=run_name)
@@ -59,7 +68,7 @@ def _run(program: Program, run_name: str, before: ModuleType | None) -> dict[str
         code = _compiled(program.name)
     # By it processes that multiprocessing spawns, which import the main module anew, know what to import.
     module.__spec__ = ModuleSpec(_CHILD, None)
-    if before is not None:
+    if run_name == "__main__":
         sys.modules["__main__"] = module
     if code is None:
         notebook.run(program.name, vars(module))

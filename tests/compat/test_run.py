@@ -161,14 +161,17 @@ def test_processes_that_are_spawned(as_module: bool, tmp_path: Path) -> None:
 
 def test_a_launcher_that_starts_the_main_module_anew(tmp_path: Path) -> None:
     """As those of PyTorch Lightning do."""
-    (tmp_path / "launches.py").write_text("""
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "neighbour.py").write_text("")
+    (tmp_path / "below" / "launches.py").write_text("""
 import os, subprocess, sys
 import __main__
 import nvidia.dali
+import neighbour
 if "RANK" in os.environ:
     print("rank", os.environ["RANK"], sys.argv[1:], nvidia.dali.fn.resize.__module__)
 else:
     again = [sys.executable, "-m", __main__.__spec__.name, *sys.argv[1:]]
     subprocess.run(again, env={**os.environ, "RANK": "1"}, check=True)
 """)
-    assert said("launches.py", "x", folder=tmp_path) == ["rank 1 ['x'] penstock.fn"]
+    assert said("below/launches.py", "x", folder=tmp_path) == ["rank 1 ['x'] penstock.fn"]
