@@ -17,15 +17,22 @@ from penstock.pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipel
 
 if TYPE_CHECKING:
     from penstock import (
+        auto_aug,
         backend,
         backend_impl,
+        compat,
         data_node,
+        external_source,
         fn,
         math,
         ops,
+        pickling,
         plugin,
         plugin_manager,
+        python_function_plugin,
+        reducers,
         stores,
+        sysconfig,
         tensors,
         tfrecord,
     )
@@ -38,10 +45,13 @@ __all__ = [
     "OperatorConcurrency",
     "Pipeline",
     "StreamPolicy",
+    "auto_aug",
     "backend",
     "backend_impl",
+    "compat",
     "data_node",
     "errors",
+    "external_source",
     "fn",
     "get_include",
     "math",
@@ -49,11 +59,15 @@ __all__ = [
     "newaxis",
     "operator",
     "ops",
+    "pickling",
     "pipeline_def",
     "plugin",
     "plugin_manager",
     "profile",
+    "python_function_plugin",
+    "reducers",
     "stores",
+    "sysconfig",
     "tensors",
     "tfrecord",
     "types",
@@ -61,8 +75,9 @@ __all__ = [
 
 # Each costs time at import that not every user needs.
 _LAZY = (
-    "backend", "backend_impl", "data_node", "fn", "math", "ops", "plugin", "plugin_manager", "stores", "tensors",
-    "tfrecord",
+    "auto_aug", "backend", "backend_impl", "compat", "data_node", "external_source", "fn", "math", "ops",
+    "pickling", "plugin", "plugin_manager", "python_function_plugin", "reducers", "stores", "sysconfig",
+    "tensors", "tfrecord",
 )  # fmt: skip
 
 

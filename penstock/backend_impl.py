@@ -1,25 +1,8 @@
-"""What `penstock.backend` has, and `types`, by the name of the module that scripts for DALI import tensors from."""
+"""What `penstock.backend` has, by the name of the module that scripts for DALI import tensors from."""
 
 from __future__ import annotations
 
-from penstock import types
-from penstock.backend import (
-    PreallocateDeviceMemory,
-    PreallocatePinnedMemory,
-    ReleaseUnusedMemory,
-    TensorCPU,
-    TensorGPU,
-    TensorListCPU,
-    TensorListGPU,
-)
+from penstock import backend
+from penstock.backend import *  # noqa: F403
 
-__all__ = [
-    "PreallocateDeviceMemory",
-    "PreallocatePinnedMemory",
-    "ReleaseUnusedMemory",
-    "TensorCPU",
-    "TensorGPU",
-    "TensorListCPU",
-    "TensorListGPU",
-    "types",
-]
+__all__ = list(backend.__all__)

@@ -7,6 +7,8 @@ PenstockError
 │   └── UnknownArgumentError (KeyError, TypeError)
 ├── DeviceError (RuntimeError, ValueError) a device that is missing or does not fit
 ├── UnknownOperatorError (AttributeError) there is no operator of that name
+├── UnsupportedNameError (AttributeError) a name of DALI's that is not here was looked up (`penstock.compat`)
+├── UnsupportedImportError (ImportError) ... or imported
 ├── GraphError (RuntimeError)         a pipeline that is put together or used in a wrong way
 │   ├── NoDataError (IndexError)      an input has no data for the iteration that is to run
 │   └── NodeContentsError (TypeError) a node was asked for what is in it while the pipeline is being defined
@@ -83,6 +85,14 @@ class DeviceError(PenstockError, RuntimeError, ValueError):
 
 class UnknownOperatorError(PenstockError, AttributeError):
     """There is no operator of that name."""
+
+
+class UnsupportedNameError(PenstockError, AttributeError):
+    """One of DALI's modules has a name that is not supported here; the text says why, and what to use instead."""
+
+
+class UnsupportedImportError(PenstockError, ImportError):
+    """The same, where it is imported."""
 
 
 class GraphError(PenstockError, RuntimeError):

@@ -208,6 +208,7 @@ class Op:
     copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
+    of_class: ClassVar[Mapping[str, Any]] = {}  # what its class in `ops` has besides
     arguments: ClassVar[dict[str, Argument]] = {}
     fixed: ClassVar[dict[str, Any]] = {}  # by name: what the kernel is told besides
     constants: dict[str, Any]  # arguments as they were given, converted

@@ -5,10 +5,10 @@ Names are those of `fn` in CamelCase, submodules included: ``ops.readers.File``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from penstock import _catalog, _signatures
+from penstock import _catalog, _signatures, schemas
 from penstock.errors import ArgumentError, ArgumentRangeError, ArgumentTypeError, DeviceError
 from penstock.graph.blame import Blame, warn
 from penstock.graph.constants import as_node
@@ -190,8 +190,74 @@ def _place(schema: type[Op], asked: str | None, nodes: list[DataNode]) -> tuple[
 def class_of(schema: type[Op], name: str, class_name: str, module: str = __name__) -> type[Operator]:
     """The class of an operator by one of its names, as it is called in a module."""
     old = name not in (schema.name, schema.shown_name()) or schema.deprecated
-    members = {"schema": schema, "old_name": f"ops.{class_name}" if old else None, "__module__": module}
+    members = {
+        **schema.of_class,
+        "schema": schema,
+        "old_name": f"ops.{class_name}" if old else None,
+        "__module__": module,
+    }
     return type(class_name.rpartition(".")[2], (Operator,), {**members, "__doc__": _catalog.documentation(schema)})
+
+
+class _Composed:
+    """Operators that are called one after the other."""
+
+    def __init__(self, op_list: Sequence[Any]):
+        self._operators = [one for part in op_list for one in getattr(part, "_operators", [part])]
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        given: Any = list(inputs)
+        for operator in self._operators:
+            given = operator(*_on_device_of(operator, given), **arguments)
+            arguments = {}
+            given = list(given) if isinstance(given, (list, tuple)) else [given]
+        return given[0] if len(given) == 1 else given
+
+
+def Compose(op_list: Sequence[Callable[..., Any]]) -> Callable[..., Any]:  # noqa: N802  # DALI's name
+    """One callable that calls operators in turn, each with the outputs of the one before.
+
+    Inputs on the CPU are copied to the GPU where an operator with ``device="gpu"`` wants them there. Arguments of the
+    call go to the first operator.
+
+    Errors: ArgumentError for an empty list; and what the operators raise.
+
+    Example:
+        >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+        ... def pipeline():
+        ...     both = ops.Compose([ops.Cast(dtype=types.FLOAT), ops.reductions.Sum()])
+        ...     return both(np.uint8([1, 2, 3]))
+        >>> pipeline().run()[0].as_array().tolist()
+        [6.0]
+    """
+    if not op_list:
+        raise ArgumentError("ops.Compose: op_list=[]: expected at least one operator")
+    return op_list[0] if len(op_list) == 1 else _Composed(op_list)
+
+
+def _on_device_of(operator: Any, inputs: list[Any]) -> list[Any]:
+    if not (isinstance(operator, Operator) and operator.device == "gpu"):
+        return inputs
+    there = {*operator.schema.cpu_inputs, *operator.schema.metadata_inputs}
+    return [
+        node.gpu() if k not in there and isinstance(node, DataNode) and node.device == "cpu" else node
+        for k, node in enumerate(inputs)
+    ]
+
+
+def cpu_ops() -> set[str]:
+    """Operators that run on CPUs, by the names of their schemas: ``"Resize"``, ``"readers__File"``."""
+    return set(schemas.RegisteredCPUOps())
+
+
+def gpu_ops() -> set[str]:
+    """Operators that run on GPUs."""
+    return set(schemas.RegisteredGPUOps())
+
+
+def mixed_ops() -> set[str]:
+    """Operators with inputs on the CPU and outputs on a GPU."""
+    return set(schemas.RegisteredMixedOps())
 
 
 _catalog.fill(

@@ -30,7 +30,7 @@ class DaliCallbackPickler(pickle.Pickler):
     """
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, types.ModuleType):
+        if isinstance(obj, types.ModuleType) and "__reduce__" not in vars(type(obj)):
             return importlib.import_module, (obj.__name__,)
         if isinstance(obj, types.CellType):
             return _cell, (), _contents(obj), None, None, _fill_cell

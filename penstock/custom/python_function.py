@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from penstock.custom.function import SampleCallback
+from penstock.custom.function import SampleCallback, stream
 from penstock.frameworks import CuPy, backend_of
 from penstock.op import Called, op
 from penstock.tensors import TensorListCPU
+from penstock.types import CUDAStream
+
+
+def current_stream() -> CUDAStream:
+    """The pipeline's CUDA stream, within a function that it calls on a GPU; elsewhere the default one."""
+    return CUDAStream(stream() or 0)
 
 
 @op("python_function", devices=("cpu", "gpu"), inputs=(0, 256))
@@ -52,6 +59,8 @@ class PythonFunction(SampleCallback):
         >>> [row.tolist() for row in pipeline().run()[0]._arrays()]
         [[20, 10, 0], [10, 0]]
     """
+
+    of_class: ClassVar[Mapping[str, Any]] = {"current_stream": staticmethod(current_stream)}
 
     def working_in(self, batch: Called) -> AbstractContextManager[Any]:
         if batch.device is None or batch.stream is None or not _has_cupy():

@@ -1,1 +1,1 @@
-"""What may still change: `penstock.experimental.dynamic`."""
+"""What may change between versions: `penstock.experimental.dynamic` and `penstock.experimental.torchvision`."""

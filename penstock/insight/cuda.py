@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.insight.probes import Facts, Missing
-from penstock.machine import gpu, kernels, libraries
+from penstock.machine import gpu, kernels, libraries, versions
 
 _EXTRA = "pip install 'penstock[cuda13]', or penstock[cuda12] for older drivers"
 
@@ -38,11 +38,8 @@ def gpus(missing: list[Missing]) -> Facts:
 
 
 def _driver_version() -> str:
-    version = c.c_int()
-    driver = c.CDLL(os.environ.get("PENSTOCK_CUDA_DRIVER") or "libcuda.so.1")
-    if driver.cuDriverGetVersion(c.byref(version)):
-        return "found"
-    return f"for CUDA {version.value // 1000}.{version.value % 1000 // 10}"
+    version = versions.driver()
+    return f"for CUDA {version // 1000}.{version % 1000 // 10}" if version else "found"
 
 
 def cuda_libraries(missing: list[Missing]) -> Facts:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from penstock.errors import PluginError
 from penstock.machine import kernels, loader
 
-_INCLUDE = Path(__file__).resolve().parents[1] / "include"
+INCLUDE = Path(__file__).resolve().parents[1] / "include"
 # No contraction: CPUs and GPUs give the same bits.
 _OPTIONS = (
     "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
@@ -69,13 +69,13 @@ def compiler() -> Compiler | None:
 def options() -> tuple[str, ...]:
     """Those of every library. The instruction set is that of the native library which is loaded."""
     level = loader.library_path().name.removeprefix("libpenstock-").partition(".")[0]
-    return (*_OPTIONS, *([f"-march={level}"] if level.startswith("x86-64-v") else []), f"-I{_INCLUDE}")
+    return (*_OPTIONS, *([f"-march={level}"] if level.startswith("x86-64-v") else []), f"-I{INCLUDE}")
 
 
 @cache
 def _headers() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_INCLUDE.rglob("*.h*")):
+    for path in sorted(INCLUDE.rglob("*.h*")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

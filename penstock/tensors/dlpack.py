@@ -97,6 +97,14 @@ def share(data: Any, device: int = -1, stream: Any = None) -> Shared:
     return _from_interface(data, interface, device)
 
 
+def device_kind(value: Any) -> int | None:
+    """Of a capsule that was not consumed: the kind of device, in DLPack's numbers; None: it is no such capsule."""
+    name = next((name for name in _FORMS if type(value).__name__ == "PyCapsule" and _is_valid(value, name)), None)
+    if name is None:
+        return None
+    return int(_FORMS[name].from_address(_get_pointer(value, name)).tensor.device_type)
+
+
 def export(memory: GpuMemory, sample: native.Tensor, max_version: tuple[int, int] | None, copied: bool) -> Any:
     """A capsule of a sample, in the newest form that the consumer knows; it keeps the memory."""
     managed, name = memory.export(sample, versioned=max_version is not None and max_version[0] >= 1, copied=copied)

@@ -4,7 +4,7 @@
 of `DALIInterpType`. They are integers too, as DALI's are when they reach an operator.
 """
 
-from penstock.types.constant import Constant, ScalarConstant
+from penstock.types.constant import Constant, ConstantNode, ScalarConstant
 from penstock.types.convert import to_dali_type, to_numpy_type
 from penstock.types.enums import (
     ANY_DATA,
@@ -48,7 +48,7 @@ from penstock.types.enums import (
     DALIInterpType,
     YCbCr,
 )
-from penstock.types.infos import BatchInfo, PipelineAPIType, SampleInfo, TensorLayout
+from penstock.types.infos import BatchInfo, CUDAStream, PipelineAPIType, SampleInfo, TensorLayout
 
 __all__ = [
     "ANY_DATA",
@@ -88,7 +88,9 @@ __all__ = [
     "UINT32",
     "UINT64",
     "BatchInfo",
+    "CUDAStream",
     "Constant",
+    "ConstantNode",
     "DALIDataType",
     "DALIImageType",
     "DALIInterpType",

@@ -176,6 +176,18 @@ def Constant(  # noqa: N802
     return _node_of(constant_array(value, dtype, shape), layout, device or "cpu", name)
 
 
+def ConstantNode(  # noqa: N802
+    device: str | None,
+    value: Any,
+    dtype: int | None,
+    shape: Sequence[int] | int | None,
+    layout: str | None,
+    name: str | None = None,
+) -> Any:
+    """The node that `Constant` makes of what is no scalar by itself: here of a scalar, too."""
+    return _node_of(constant_array(value, dtype, shape), layout, device or "cpu", name)
+
+
 def _is_number(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return False

@@ -39,3 +39,18 @@ class BatchInfo:
 
     iteration: int
     epoch_idx: int
+
+
+class CUDAStream:
+    """A CUDA stream's handle, in ``ptr``; 0 is the default stream."""
+
+    def __init__(self, ptr: int = 0):
+        self._ptr = ptr
+
+    @property
+    def ptr(self) -> int:
+        """The handle."""
+        return self._ptr
+
+    def __repr__(self) -> str:
+        return f"CUDAStream({self._ptr:#x})"

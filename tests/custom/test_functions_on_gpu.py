@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import Pipeline, errors, fn, types
+from penstock import Pipeline, errors, fn, ops, types
 from penstock.tensors import TensorGPU, TensorListGPU
 from tests.cuda.gpu_streams import Gpu, back, tensor
 from tests.small import made
@@ -229,3 +229,15 @@ def test_with_cupy_it_works_in_the_pipelines_stream(monkeypatch: pytest.MonkeyPa
         np.testing.assert_array_equal(back(after[3]), (back(before[3]) + 1) * 2)
     assert set(streams) == {(pipe._built().executor.stream(), 0)}
     pipe.close()
+
+
+def test_the_class_tells_the_current_stream() -> None:
+    streams: list[int] = []
+
+    def noting(x: Any) -> Any:
+        streams.append(ops.PythonFunction.current_stream().ptr)
+        return x
+
+    pipe = gpu_pipeline(noting)
+    pipe.run()
+    assert set(streams[:4]) == {pipe._built().executor.stream()}

@@ -227,3 +227,14 @@ def test_figures_and_traces_know_it(tmp_path: Path) -> None:
     trace = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     (thread,) = [e["tid"] for e in trace if e["name"] == "thread_name" and "Python" in e["args"]["name"]]
     assert sum(e.get("tid") == thread and e["name"] == "python_function" for e in trace) >= 5
+
+
+def test_the_current_stream_is_that_of_no_gpu() -> None:
+    streams: list[Any] = []
+
+    def note(array: Any) -> Any:
+        streams.append(ops.PythonFunction.current_stream().ptr)
+        return array
+
+    made(lambda: fn.python_function(np.zeros(2), function=note), batch_size=1).run()
+    assert set(streams) == {0}

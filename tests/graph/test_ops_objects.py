@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import penstock
 from penstock import DataNode, fn, ops, types
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from tests.small import made
 
 PICTURE = np.arange(6 * 8 * 3, dtype=np.uint8).reshape(6, 8, 3)
@@ -131,3 +132,33 @@ def test_constants_have_names() -> None:
     large, one = made(define).run()
     assert large.at(0).tolist() == [[5.5, 5.5], [5.5, 5.5]]
     assert (one.dtype, one.at(0).item()) == (types.INT32, 3)
+
+
+def test_composed_operators_are_called_in_turn() -> None:
+    data = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+
+    def outputs(library: Any) -> list[Any]:
+        o = library.ops
+        inner = o.Compose([o.Cast(dtype=library.types.FLOAT), o.reductions.Sum(axes=[0], keep_dims=True)])
+        both = o.Compose([o.Copy(), inner, o.Transpose(perm=[1, 0])])
+        pipe = library.Pipeline(batch_size=1, num_threads=1, device_id=None)
+        with pipe:
+            pipe.set_outputs(both(library.types.Constant(data, device="cpu")))
+        pipe.build()
+        return np.asarray(pipe.run()[0].at(0)).tolist()
+
+    assert outputs(penstock) == outputs(dali) == data.sum(0, keepdims=True).T.tolist()
+
+
+def test_composing_nothing_and_one() -> None:
+    one = ops.Flip()
+    assert ops.Compose([one]) is one
+    with pytest.raises(ArgumentError, match=r"ops\.Compose: op_list=\[\]: expected at least one"):
+        ops.Compose([])
+
+
+def test_composed_operators_copy_to_the_gpu(software_gpu: dict[str, str]) -> None:
+    composed = ops.Compose([ops.Copy(), ops.Flip(device="gpu", horizontal=1), ops.Copy()])
+    pipe = made(lambda: composed(picture()), device_id=0)
+    assert np.array_equal(np.asarray(pipe.run()[0][0].as_cpu()), PICTURE[:, ::-1])

@@ -14,6 +14,7 @@ import pytest
 from penstock import types
 from penstock.types.constant import constant_array
 from penstock.types.convert import saturate
+from tests.small import made
 
 NUMPY_TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?"]
 ENUMS = ["DALIDataType", "DALIImageType", "DALIInterpType"]
@@ -232,3 +233,11 @@ def test_the_module_makes_nodes_where_nothing_else_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.stdout.startswith("DataNode(name='two', device='cpu'"), done.stderr
     assert pickle.loads(pickle.dumps(types.Constant)) is types.Constant
+
+
+def test_a_scalar_as_a_node() -> None:
+    pipe = made(lambda: types.ConstantNode(None, 5, types.INT16, [2], "X", name="five"), batch_size=1)
+    (output,) = pipe.run()
+    assert output.as_array().tolist() == [[5, 5]]
+    assert (output.dtype, output.layout()) == (types.INT16, "X")
+    assert repr(types.CUDAStream(16)) == "CUDAStream(0x10)"

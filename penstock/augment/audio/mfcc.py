@@ -6,7 +6,7 @@ from penstock.op import Op, arg, op
 
 
 @op("mfcc", devices=["cpu", "gpu"])
-class Mfcc(Op):
+class MFCC(Op):
     """Transforms an axis by cosines, and keeps the first coefficients: of mel spectra in decibels, these are MFCCs.
 
     Input: FLOAT of any shape with at least one axis. Output: FLOAT, the same layout, with ``n_mfcc`` coefficients on
