@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 13
+#define PS_ABI_VERSION 14
 #define PS_MAX_DIMS PENSTOCK_MAX_DIMS
 
 /* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
