@@ -47,7 +47,9 @@ def _spec(fullname: str) -> ModuleSpec | None:
     module, _, name = path.rpartition(".")
     if name.startswith("_"):
         raise UnsupportedImportError(f"{fullname}: what begins with an underscore is DALI's own: Penstock has it not")
-    if path not in names.table().names and name not in names.table().names.get(module, {}):
+    known = names.table().names
+    around = any(other.startswith(f"{path}.") for other in known)  # a module of DALI's with nothing but modules
+    if path not in known and not around and name not in known.get(module, {}):
         return None
     try:
         names.look_up(module, name)

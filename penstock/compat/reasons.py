@@ -43,6 +43,8 @@ REASONS = {
     "ops.register_gpu_op": f"{_INSIDE}: penstock.operator makes operators (docs/custom-operators.md)",
     "pipeline.WorkerPool": f"{_INSIDE}: external_source(parallel=True) has workers of its own",
     "pipeline.pipeline_tls": f"{_INSIDE}: Pipeline.current() tells which pipeline is being defined",
+    "plugin.jax.integration": _INSIDE,
+    "plugin.jax.iterator.default_num_threads_value": _INSIDE,
     "plugin.numba.address_as_void_pointer": _INSIDE,
     "plugin.numba.minimal_numba_version": "the versions of Numba that work are those of pip install penstock[numba]",
     "python_function_plugin.DLTensorObj": f"{_INSIDE}: functions get DLPack capsules",
@@ -51,15 +53,12 @@ REASONS = {
     "types.dali_type_converters": "types of frameworks are converted by types.to_dali_type, for those of NumPy, "
     "PyTorch and JAX; penstock.frameworks.register takes others",
     "experimental.torchvision.v2": f"{_INSIDE}: use what experimental.torchvision has, and its v2.functional",
+    "experimental.dynamic.bfloat16": "Penstock has no type BFLOAT16",
+    "experimental.dynamic.experimental.decoders": "an old name: use experimental.dynamic.decoders",
+    "experimental.dynamic.experimental.peek_image_shape": "an old name: use experimental.dynamic.peek_image_shape",
+    "experimental.dynamic.pytorch": f"{_NOT_YET}: use an iterator of penstock.plugin.pytorch",
     "fn.experimental.inputs": f"{_NOT_YET}: use fn.readers.video, or fn.experimental.decoders.video behind a source",
     "ops.experimental.inputs": f"{_NOT_YET}: use ops.readers.Video, or ops.experimental.decoders.Video",
-    "experimental.dynamic": f"{_NOT_YET}: use a pipeline",
-    "plugin.jax": f"{_NOT_YET}: use a pipeline, whose outputs JAX takes by DLPack",
-    "plugin.paddle": f"{_NOT_YET}: use a pipeline, whose outputs PaddlePaddle takes by DLPack",
-    "plugin.pytorch.DALIRaggedIterator": f"{_NOT_YET}: use a pipeline, whose outputs PyTorch takes by DLPack",
-    "plugin.pytorch.experimental": f"{_NOT_YET}: use an iterator in the place of the DataLoader",
-    "plugin.pytorch.loader_evaluator": f"{_NOT_YET}: penstock.profile(pipe) names what is slow",
-    "plugin.tf": f"{_NOT_YET}: use a pipeline, whose outputs TensorFlow takes by DLPack",
 }
 
 

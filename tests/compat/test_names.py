@@ -17,7 +17,7 @@ import penstock
 from penstock import compat, fn, types
 from penstock.compat import names
 from penstock.compat.reasons import REASONS, reason
-from penstock.errors import UnsupportedImportError, UnsupportedNameError
+from penstock.errors import MissingPackageError, UnsupportedImportError, UnsupportedNameError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = names.table().names
@@ -42,7 +42,7 @@ def test_names_are_there_or_refused_with_a_reason(path: str) -> None:
         return
     try:
         module = importlib.import_module(full)
-    except ModuleNotFoundError as e:
+    except (ModuleNotFoundError, MissingPackageError) as e:
         pytest.skip(f"needs {e.name}")
     unexplained = []
     for name in MODULES[path]:
