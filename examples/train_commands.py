@@ -3,7 +3,7 @@
     python examples/train_commands.py
 
 writes 1600 sounds of eight made-up words, each by another speaker (tools/sounds.py), and 400 by others to test it on.
-At least 95 % of these are told right after 4 epochs, a minute on two cores; if not, the status is 1.
+At least 95 % of these are told right after 4 epochs, some minutes on two cores; if not, the status is 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// JPEG by libjpeg(-turbo): progressive, CMYK, several scans, arithmetic coding, damaged files.
+// JPEG by libjpeg(-turbo): CMYK, scans that leave something out, arithmetic coding, damaged files.
 #include <algorithm>
 #include <csetjmp>
 #include <cstddef>
