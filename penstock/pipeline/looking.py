@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.feed.external import ExternalSource
 from penstock.feed.turn import in_turn
 from penstock.graph.blame import warn
 from penstock.optimize.explain import explain
@@ -73,7 +72,7 @@ class Looking(Running):
         """The external sources that the outputs need, by name, and whether `feed_input` feeds them."""
         plan = Plan(self._defined())
         reach(plan, [node for node in self.nodes if node.preserve])
-        return {node.name: not node.op.poll for node in plan.nodes if isinstance(node.op, ExternalSource)}
+        return {node.name: not getattr(node.op, "poll", None) for node in plan.nodes if node.op.external}
 
     def may_skip(self) -> bool:
         """Whether broken samples are skipped, so that epochs may turn out to be shorter."""

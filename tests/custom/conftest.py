@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from penstock import fn, ops, plugin_manager
+from penstock.experimental import dynamic
 from penstock.op import registry
 from tests.custom import build
+
+DYNAMIC = dynamic.__name__  # which has all operators, too
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _restoring() -> Iterator[None]:
-    groups = [m for name, m in sys.modules.items() if name.startswith(("penstock.fn.", "penstock.ops."))]
+    groups = [m for name, m in sys.modules.items() if name.startswith(("penstock.fn.", "penstock.ops.", DYNAMIC))]
     scopes = [registry.ops, *map(vars, (fn, ops, *groups))]
     before = [dict(scope) for scope in scopes]
     modules, loaded = set(sys.modules), set(plugin_manager._loaded)
@@ -39,6 +42,6 @@ def _restoring() -> Iterator[None]:
         for name in set(scope) - set(names):
             del scope[name]
     for name in set(sys.modules) - modules:
-        if name.startswith(("penstock.fn.", "penstock.ops.")):
+        if name.startswith(("penstock.fn.", "penstock.ops.", DYNAMIC)):
             del sys.modules[name]
     plugin_manager._loaded &= loaded
