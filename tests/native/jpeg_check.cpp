@@ -94,14 +94,7 @@ bool check_refusals(ps::jpeg::Decoder& decoder, const Picture& photograph) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> paths;
-  int cases = 1000;
-  for (int i = 1; i < argc; i++) {
-    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
-    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
-    else paths.push_back(argv[i]);
-  }
-  if (paths.empty()) return std::fprintf(stderr, "usage: jpeg_check PICTURE.jpg... [--cases N] [--seed N]\n"), 2;
+  const auto [paths, cases] = Arguments(argc, argv, 1000);
   ps::jpeg::Decoder decoder;
   std::vector<Picture> photographs;
   int failures = 0, checked = 0;

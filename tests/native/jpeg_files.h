@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,6 +19,23 @@ namespace jpeg_files {
 using Bytes = std::vector<uint8_t>;
 inline std::mt19937 random_bits;
 inline int uniform(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_bits); }
+
+// PICTURE.jpg... [--cases N] [--seed N]
+struct Arguments {
+  std::vector<std::string> paths;
+  int cases;
+
+  Arguments(int argc, char** argv, int usual) : cases(usual) {
+    for (int i = 1; i < argc; i++) {
+      if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
+      else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
+      else paths.push_back(argv[i]);
+    }
+    if (!paths.empty()) return;
+    std::fprintf(stderr, "usage: %s PICTURE.jpg... [--cases N] [--seed N]\n", argv[0]);
+    std::exit(2);
+  }
+};
 
 struct Picture {
   int width = 0, height = 0, channels = 3;

@@ -106,14 +106,7 @@ bool check_broken(ps::jpeg::ProgressiveDecoder& decoder, Bytes file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> paths;
-  int cases = 300;
-  for (int i = 1; i < argc; i++) {
-    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) cases = std::atoi(argv[++i]);
-    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) random_bits.seed(unsigned(std::atoi(argv[++i])));
-    else paths.push_back(argv[i]);
-  }
-  if (paths.empty()) return std::fprintf(stderr, "usage: progressive_check PICTURE.jpg... [--cases N] [--seed N]\n"), 2;
+  const auto [paths, cases] = Arguments(argc, argv, 300);
   std::vector<Picture> photographs;
   for (const std::string& path : paths) photographs.push_back(reference(read_file(path), JCS_RGB, true));
   ps::jpeg::ProgressiveDecoder decoder;

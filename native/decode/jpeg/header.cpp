@@ -229,9 +229,7 @@ class Parser {
     if (!quantisation_ok()) return false;
     for (int i = 0; i < h_.components; i++) {
       const Component& c = h_.component[i];
-      if (!is_prefix_code(h_.dc[c.dc]) || !is_prefix_code(h_.ac[c.ac])) return false;
-      for (int k = 0; k < h_.dc[c.dc].size; k++)
-        if (h_.dc[c.dc].symbols[k] > 15) return false;
+      if (!is_code_of_means(h_.dc[c.dc]) || !is_prefix_code(h_.ac[c.ac])) return false;
     }
     return true;
   }
@@ -263,6 +261,10 @@ bool is_prefix_code(const HuffmanSpec& spec) {
     if (code >= 1u << length) return false;   // no code may be all ones
   }
   return spec.size > 0;
+}
+
+bool is_code_of_means(const HuffmanSpec& spec) {
+  return is_prefix_code(spec) && std::all_of(spec.symbols, spec.symbols + spec.size, [](int s) { return s <= 15; });
 }
 
 ScanStatus next_scan(const uint8_t* data, size_t size, size_t at, Header& header, Scan& scan) {

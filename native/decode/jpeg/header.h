@@ -64,6 +64,8 @@ ScanStatus next_scan(const uint8_t* data, size_t size, size_t at, Header& header
 
 // Whether these are codes of which none is the beginning of another.
 bool is_prefix_code(const HuffmanSpec& spec);
+// And each of them is a number of bits, as of differences of means.
+bool is_code_of_means(const HuffmanSpec& spec);
 
 // Reads the markers up to the first scan. false: not a JPEG file, or its markers are broken. Allocates nothing.
 bool parse(const uint8_t* data, size_t size, Header& header);

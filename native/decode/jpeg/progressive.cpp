@@ -124,7 +124,7 @@ class ProgressiveDecoder::Impl {
     const HuffmanSpec& spec = h_->ac[scan_.ac[0]];
     if (!is_prefix_code(spec)) return false;
     table_.build(spec);
-    const Band band{&table_, kPlace.data(), scan_.first, scan_.last, scan_.low};
+    const Band band{&table_, scan_.first, scan_.last, scan_.low};
     return scan_.high ? read_band<true>(band) : read_band<false>(band);
   }
 
@@ -150,8 +150,7 @@ class ProgressiveDecoder::Impl {
     if constexpr (!kLater)
       for (int i = 0; i < scan_.components; i++) {
         const HuffmanSpec& spec = h_->dc[scan_.dc[i]];
-        if (!is_prefix_code(spec) || std::any_of(spec.symbols, spec.symbols + spec.size, [](int s) { return s > 15; }))
-          return false;
+        if (!is_code_of_means(spec)) return false;
         dc_[i] = &dc_tables_.get(spec);
       }
     const bool alone = scan_.components == 1;

@@ -7,19 +7,33 @@
 
 #include "decode/jpeg/bits.h"
 #include "decode/jpeg/huffman.h"
+#include "decode/jpeg/idct.h"
 
 namespace ps::jpeg {
 
 // The coefficients `first` to `last` of a component, from bit `low` on.
 struct Band {
   const ScanTable* table;
-  const uint16_t* place;       // of each coefficient within a block
   int first, last, low;
 
-  uint64_t all() const { return from(first); }
-  // Those from k on; none, where that is behind the last.
-  uint64_t from(int k) const { return k > last ? 0 : ~uint64_t(0) >> (63 - last) & ~uint64_t(0) << k; }
+  uint64_t all() const { return ~uint64_t(0) >> (63 - last) & ~uint64_t(0) << first; }
 };
+
+// What ScanTable has no entry for, as an entry would say it. By value, so that callers keep theirs in registers.
+struct Long {
+  Bits bits;
+  int value, advance;
+  bool known;                  // false: there is no such code
+};
+
+[[gnu::noinline, gnu::cold]] inline Long read_long(Bits bits, const CodeTable& codes) {
+  const CodeTable::Code code = codes.find(bits.window);
+  if (code.length() == 0) return {bits, 0, 0, false};
+  const int run = code.symbol() >> 4, size = code.symbol() & 15;
+  const int value = size ? signed_value(bits.window << code.length(), 64 - size) : run == 15 ? 0 : run;
+  bits.consume(code.entry);
+  return {bits, value, size || run == 15 ? run + 1 : 0, true};
+}
 
 // So many blocks have nothing more: this one, and those after it. `exponent`: of the symbol; its bits come next.
 inline uint32_t read_run(Bits& bits, int exponent) {
@@ -34,7 +48,7 @@ inline bool decode_first(Bits& bits, const Band& band, int16_t* block, uint64_t&
   uint64_t found = 0;
   int k = band.first - 1;
   const auto put = [&](int value) {
-    block[band.place[k]] = int16_t(value * (1 << band.low));
+    block[kPlace[size_t(k)]] = int16_t(value * (1 << band.low));
     found |= uint64_t(value != 0) << k;
   };
   while (k < band.last) {
@@ -49,22 +63,20 @@ inline bool decode_first(Bits& bits, const Band& band, int16_t* block, uint64_t&
     }
     if (entry->advance) continue;
     bits.refill();
+    int value = entry->value, advance = 0;
     if (entry->length) {
       bits.consume(entry->length);
-      ended = read_run(bits, entry->value);
+    } else {
+      const Long symbol = read_long(bits, band.table->codes);
+      if (!symbol.known) return false;
+      bits = symbol.bits, value = symbol.value, advance = symbol.advance;
+    }
+    if (advance == 0) {
+      ended = read_run(bits, value);
       break;
     }
-    const CodeTable::Code code = band.table->codes.find(bits.window);
-    if (code.length() == 0) return false;
-    const int run = code.symbol() >> 4, size = code.symbol() & 15;
-    if (size == 0 && run != 15) {
-      bits.consume(code.entry);
-      ended = read_run(bits, run);
-      break;
-    }
-    if ((k += run + 1) > band.last) return false;
-    put(size ? signed_value(bits.window << code.length(), 64 - size) : 0);
-    bits.consume(code.entry);
+    if ((k += advance) > band.last) return false;
+    put(value);
   }
   nonzero |= found;
   return true;
@@ -93,7 +105,7 @@ struct Corrections {
     const int step = 1 << band.low;
     uint64_t rest = count ? bits << (64 - count) : 0;
     for (; rest; which &= which - 1, rest <<= 1) {
-      int16_t& c = block[band.place[std::countr_zero(which)]];
+      int16_t& c = block[kPlace[size_t(std::countr_zero(which))]];
       const int sign = c >> 15, wanted = int(int64_t(rest) >> 63) & -int((c & step) == 0);
       c = int16_t(c + (((step ^ sign) - sign) & wanted));
     }
@@ -120,32 +132,24 @@ inline bool decode_later(Bits& bits, const Band& band, int16_t* block, uint64_t&
   while (zeros | left) {
     bits.refill();
     const ScanTable::Entry& quick = band.table->entries[bits.peek(ScanTable::kBits)];
-    int run, value = quick.value;
-    if (quick.advance) {
-      run = quick.advance - 1;
+    int value = quick.value, advance = quick.advance;
+    if (quick.length) {
       bits.consume(quick.length);
-    } else if (quick.length) {
-      bits.consume(quick.length);
+    } else {
+      const Long symbol = read_long(bits, band.table->codes);
+      if (!symbol.known) return false;
+      bits = symbol.bits, value = symbol.value, advance = symbol.advance;
+    }
+    if (advance == 0) {
       ended = read_run(bits, value);
       break;
-    } else {
-      const CodeTable::Code code = band.table->codes.find(bits.window);
-      if (code.length() == 0) return false;
-      run = code.symbol() >> 4;
-      const int size = code.symbol() & 15;
-      value = size ? signed_value(bits.window << code.length(), 64 - size) : 0;
-      bits.consume(code.entry);
-      if (size == 0 && run != 15) {
-        ended = read_run(bits, run);
-        break;
-      }
     }
     if (value < -1 || value > 1) return false;
-    zeros = without_lowest(zeros, run);
+    zeros = without_lowest(zeros, advance - 1);
     if (!zeros) return false;
     const uint64_t to = zeros & -zeros, passed = left & (to - 1);
     corrections.take(bits, std::popcount(passed));
-    block[band.place[std::countr_zero(to)]] = int16_t(value * step);
+    block[kPlace[size_t(std::countr_zero(to))]] = int16_t(value * step);
     if (value) found |= to;
     zeros ^= to;
     left ^= passed;
