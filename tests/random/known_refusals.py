@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.random.case import Call, Case, Source
+from tests.random.compare import RESIZES
 from tests.random.known import FOUR, SMALL, Known, example
 from tests.random.matchers import (
     HUES,
@@ -96,7 +97,19 @@ REFUSALS = [
     Known(
         "an infinite extent is an error, DALI gives some other one",
         example("fn.resize", SMALL, layout="HWC", resize_x="float('inf')"),
-        refused("paste", "resize", "resize_crop_mirror", "fast_resize_crop_mirror", text=r"\b(inf|nan)\b"),
+        refused(*RESIZES, "paste", text=r"\b(inf|nan)\b"),
+    ),
+    Known(
+        "filters of frames are for inputs with frames, DALI has a frame of any other input for each",
+        Case(
+            (
+                Source("v0", ("noise('uint16', (3, 16), 962, 255)",)),
+                Source("v1", ("noise('float32', (5, 1, 2), 430, 1)",), "FHW"),
+                Call("v2", "fn.filter", ("v0", "v1"), ()),
+            ),
+            1,
+        ),
+        refused("filter", "experimental.filter", text="but the input has no frames"),
     ),
     Known(
         "an angle that is no number is an error, DALI rotates by some other one",

@@ -16,6 +16,7 @@ from tests.random.matchers import (
     either_not_finite,
     few,
     first_column,
+    low_mels,
     mirrored,
     nearest_beside_less_than_a_pixel,
     no_number_cast,
@@ -37,6 +38,7 @@ from tests.random.matchers import (
     two_filters,
     uses,
     whole_filler,
+    without_pixels,
     without_sign,
     wrapping,
 )
@@ -329,6 +331,23 @@ RESULTS = [
             and (uses(case, "math.rsqrt") or (re.search("epsilon=(-|.*inf)", case.text()) and uses(case, "normalize")))
             and only_no_numbers(case, found)
         ),
+    ),
+    Known(
+        "low frequencies are turned into mels in double precision, by DALI in single",
+        example("fn.mel_filter_bank", "noise('float32', (17, 22), 469, 1)", sample_rate="0.5", mel_formula="'htk'"),
+        low_mels,
+    ),
+    Known(
+        "a picture without pixels has no other extent after resizing either, DALI's crop gives it one",
+        example(
+            "fn.fast_resize_crop_mirror",
+            "noise('uint16', (4, 1, 0, 3), 506, 255)",
+            resize_x="43.331",
+            roi_start="[0.31, 0.12]",
+            roi_end="[0.8, 0.8841]",
+            crop="[-0.69, 2.23, -0.5]",
+        ),
+        lambda case, found: found.kind == "shape" and "resize_crop_mirror" in case.text() and without_pixels(case),
     ),
     Known(
         "sums of squares are of doubles, which hold what is infinite in DALI's floats",

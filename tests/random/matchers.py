@@ -333,3 +333,10 @@ def one_fill(case: Case, found: Difference) -> bool:
 
 def without_sign(case: Case, found: Difference) -> bool:
     return found.kind == VALUES and uses(case, "audio_resample") and "uint" in case.text().lower()
+
+
+def low_mels(case: Case, found: Difference) -> bool:
+    """Where 1 + f / 700 is hardly more than 1."""
+    given = [call.given() for call in case.calls if call.operator in ("mel_filter_bank", "mfcc")]
+    rates = [evaluated(case, 0, (arguments.get("sample_rate", "44100"),))[0] for arguments in given]
+    return found.kind == VALUES and "'htk'" in case.text() and any(rate < 200 for rate in rates)

@@ -51,7 +51,8 @@ def reduced(case: Case, call: Call, sample: int) -> Array:
         mean = reduced(case, makers[text], sample) if text in makers else evaluated(case, sample, (text,))[0]
         squares = np.sum((array - mean) ** 2, axis=axes, keepdims=True)
         count = array.size / max(1, squares.size) - int(call.given().get("ddof", 0))
-        variance = np.where(count > 0, squares / max(1, count), 0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # as many degrees as elements
+            variance = squares / np.float64(count) if array.size else 0 * squares
         return np.asarray(np.sqrt(variance) if name == "std_dev" else variance)
     powers = array**2 if name in ("mean_square", "rms") else array
     total = (np.sum if name == "sum" else np.mean)(powers, axis=axes, keepdims=True)

@@ -43,6 +43,8 @@ def run(text: str, scope: dict[str, Any], errors: type[BaseException]) -> Outcom
         classes = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
         own = isinstance(error, errors)
         return Outcome(classes=tuple(classes), error=type(error).__name__, message=str(error), own=own)
+    finally:
+        made.clear()  # functions of the text refer to it: pipelines, and their threads, would wait for the collector
     return Outcome(outputs)
 
 

@@ -42,13 +42,13 @@ class TensorResize : public ResampleOperator {
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
     Tensor& out = c.out(0);
-    set_type(c);
-    out.layout = in.layout;
-    out.shape = in.shape;
     const int ndim = in.shape.ndim;
     if (ndim == 0) fail(ErrorKind::argument, "a number has no axis that could be resized");
     int named[kMaxDims];
     const int count = axes_.find_or_all(c, in.shape, in.layout, named);
+    set_type(c);
+    out.layout = in.layout;
+    out.shape = in.shape;
     ResampleRegion regions[kMaxDims];
     for (int i = 0; i < ndim; i++) regions[i].in = in.shape[i];
     size_.find(c, named, count, ndim, regions);
