@@ -17,6 +17,8 @@ from tests.augment.test_sweep import CASES
 from tests.cases import Case, Samples
 from tests.runners import Result, assert_equal, ours
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
