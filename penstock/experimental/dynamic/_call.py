@@ -154,7 +154,7 @@ def _size(name: str, values: Sequence[Any], asked: int | None) -> int | None:
 def _device(schema: type[Op], asked: Any, data: Sequence[Any]) -> str | None:
     """The name of the device as operators take it; None: where the inputs are."""
     if asked is None:
-        chosen = Device._chosen()
+        chosen = Device._innermost()
         on_gpu = any(isinstance(x, Lazy) and x.device.device_type == "gpu" for x in data)
         if not on_gpu and chosen is None:
             return None
