@@ -34,7 +34,7 @@ class Small(Engine):
     """An engine that runs a plan once at a time, for inputs that are there.
 
     Attributes:
-        takes_numbers: whether what may differ among plans that are alike, `plans.numbers_of`, are inputs, the last ones.
+        takes_numbers: whether `plans.numbers_of`, in which plans that are alike differ, are inputs: the last ones.
     """
 
     def __init__(

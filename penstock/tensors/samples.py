@@ -64,7 +64,7 @@ class Samples:
     def _volume(self) -> int:
         if self._flags & native.UNIFORM:
             one = self._one()
-            return len(self._samples) * math.prod(one.shape[: one.ndim])
+            return len(self._samples) * int(math.prod(one.shape[: one.ndim]))
         return int(self._rows()["shape"][:, : self.ndim()].prod(1).sum())
 
     def _check_uniform(self) -> None:
