@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import importlib
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from bench import machine
 from bench.report import Section, arguments, choose, has_dali, table, write
+from bench.timing import medians, seconds_each
 
 BATCH, THREADS = 64, 2
 SIZES = {"small (32x32)": 32, "large (512x512)": 512}
@@ -81,19 +81,9 @@ def _pipeline(library: str, size: int, define: Callable[[Any], Any]) -> Any:
     return pipe
 
 
-def _milliseconds(pipe: Any, seconds: float) -> float:
-    for _ in range(4):
-        pipe.run()
-    count, begin = 0, time.perf_counter()
-    while (now := time.perf_counter()) - begin < seconds or count < 3:
-        pipe.run()
-        count += 1
-    return 1000 * (now - begin) / count
-
-
 def _turns(pipes: list[Any], rounds: int, seconds: float) -> list[list[float]]:
     """Of each round the milliseconds of a batch of each."""
-    return [[_milliseconds(pipe, seconds) for pipe in pipes] for _ in range(rounds)]
+    return [[1000 * seconds_each(pipe.run, seconds) for pipe in pipes] for _ in range(rounds)]
 
 
 def _functions(rounds: int, seconds: float) -> Iterator[str]:
@@ -103,7 +93,7 @@ def _functions(rounds: int, seconds: float) -> Iterator[str]:
         for name, define in FUNCTIONS.items():
             pipes = [_pipeline(one, size, functools.partial(define, one)) for one in libraries]
             found = _turns(pipes, rounds, seconds)
-            times = [f"{statistics.median(column):.2f}" for column in zip(*found, strict=True)]
+            times = [f"{median:.2f}" for median in medians(found)]
             ratio = f"{statistics.median(its / mine for mine, its in found):.2f}" if len(libraries) > 1 else ""
             rows.append([name, title, *times, *[""] * (2 - len(times)), ratio])
             del pipes
@@ -158,7 +148,7 @@ def _operators(rounds: int, seconds: float) -> Iterator[str]:
     for title, size in SIZES.items():
         for name, pair in pairs.items():
             found = _turns([_pipeline("penstock", size, define) for define in pair], rounds, seconds)
-            own, built_in = (statistics.median(column) for column in zip(*found, strict=True))
+            own, built_in = medians(found)
             ratio = statistics.median(a / b for a, b in found)
             rows.append([name, title, f"{own:.2f}", f"{built_in:.2f}", f"{ratio:.2f}"])
     yield f"Milliseconds of a batch of {BATCH} pictures, with their source, at {machine.load()}."

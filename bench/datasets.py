@@ -10,14 +10,10 @@ samples; the median of some rounds, in which the two take turns. decoders.inflat
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import io
 import json
-import statistics
-import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -25,9 +21,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bench.report import has_dali, table, write
+from bench.report import comparison, show, table
+from bench.timing import medians, seconds_each
 
-THREADS, BATCH, FILES = 2, 32, 512
+BATCH, FILES = 32, 512
 SIZES = {"1 KB": 1 << 10, "10 KB": 10 << 10, "100 KB": 100 << 10}
 Define = Callable[[Any], Any]  # given a module like `fn`, its outputs
 Cases: TypeAlias = Iterator[tuple[str, str, Define]]  # operator, title, call
@@ -47,13 +44,7 @@ def _pipeline(library: str, define: Define, threads: int) -> Callable[[], object
 
 
 def _rate(run: Callable[[], object], seconds: float) -> float:
-    for _ in range(4):
-        run()
-    count, begin = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - begin) < seconds:
-        run()
-        count += BATCH
-    return count / elapsed
+    return BATCH / seconds_each(run, seconds, least=1)
 
 
 def _reader(name: str, **arguments: Any) -> Define:
@@ -196,23 +187,13 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
             for operator, title, define in work(Path(folder)):
                 ours = _pipeline("penstock", define, threads)
                 theirs = _python_inflate(title) if name == "inflate" else _pipeline("nvidia.dali", define, threads)
-                rates: tuple[list[float], list[float]] = ([], [])
-                for _ in range(rounds):
-                    for run, found in zip((ours, theirs), rates, strict=True):
-                        found.append(_rate(run, seconds))
-                mine, its = map(statistics.median, rates)
+                found = [[_rate(run, seconds) for run in (ours, theirs)] for _ in range(rounds)]
+                mine, its = medians(found)
                 yield [f"`{operator}`, {title}", f"{mine:,.0f}", f"{its:,.0f}", f"{mine / its:.2f}"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench datasets", description=__doc__)
-    parser.add_argument("names", nargs="*", help="parts of names (default: all)")
-    parser.add_argument("--threads", type=int, default=THREADS, help="of each pipeline")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
-    parser.add_argument("--seconds", type=float, default=0.5, help="length of one round")
-    options = parser.parse_args()
-    if not has_dali():
-        sys.exit("DALI, which is compared with, is not installed")
+    options = comparison("datasets", __doc__, "parts of names", rounds=5, seconds=0.5).parse_args()
 
     def lines() -> Iterator[str]:
         yield from (__doc__ or "").strip().splitlines()[5:]
@@ -221,10 +202,7 @@ def main() -> None:
         found = rows(options.names, options.rounds, options.seconds, options.threads)
         yield from table(["reader", "Penstock samples/s", "DALI samples/s", "times DALI"], list(found))
 
-    if options.names:
-        print("\n".join(lines()))
-    else:
-        write("datasets", "Readers of data sets", {"all": ("All readers", lines)}, False)
+    show(options.names, "datasets", "Readers of data sets", {"all": ("All readers", lines)})
 
 
 if __name__ == "__main__":

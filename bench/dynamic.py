@@ -15,15 +15,14 @@ import importlib
 import json
 import os
 import statistics
-import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from bench.machine import load
-from bench.report import has_dali, script, table, write
+from bench.report import comparison, script, show, table
+from bench.timing import medians, seconds_each
 from tools.photographs import Style, photograph
 
 LIBRARIES = ("penstock.experimental.dynamic", "nvidia.dali.experimental.dynamic")
@@ -103,13 +102,7 @@ def measure(library: str, case: str, threads: int, seconds: float) -> None:
     ndd = importlib.import_module(library)
     ndd.set_num_threads(threads)
     run = CASES[case](ndd)
-    for _ in range(10):
-        run()
-    count, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        run()
-        count += 1
-    print(json.dumps({"us": (time.perf_counter() - begin) / count * 1e6}), flush=True)
+    print(json.dumps({"us": seconds_each(run, seconds, warm_up=10, least=1) * 1e6}), flush=True)
     os._exit(0)
 
 
@@ -121,7 +114,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
             [script("bench.dynamic", "--measure", library, case, threads, seconds)["us"] for library in LIBRARIES]
             for _ in range(rounds)
         ]
-        ours, theirs = (statistics.median(one[k] for one in found) for k in (0, 1))
+        ours, theirs = medians(found)
         times = statistics.median(one[1] / one[0] for one in found)
         yield [(make.__doc__ or "").rstrip("."), f"{ours:.0f}", f"{theirs:.0f}", f"{times:.2f}"]
 
@@ -130,18 +123,12 @@ HEAD = ["a program", "Penstock, us", "DALI, us", "times as fast"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench dynamic", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"some of {', '.join(CASES)} (default: all)")
-    parser.add_argument("--threads", type=int, default=2, help="of each library")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one round")
+    parser = comparison("dynamic", __doc__, f"some of {', '.join(CASES)}", 5, 1.0, ("--threads", "of each library"))
     parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         library, case, threads, seconds = options.measure
         measure(library, case, int(threads), float(seconds))
-    if not has_dali():
-        sys.exit("DALI, which is compared with, is not installed")
 
     def lines() -> Iterator[str]:
         yield f"Each library with {options.threads} threads, in its default mode. Medians of {options.rounds} rounds of"
@@ -151,10 +138,7 @@ def main() -> None:
         yield ""
         yield f"After it: {load()}."
 
-    if options.names:
-        print("\n".join(lines()))
-    else:
-        write("dynamic", "Dynamic mode", {"": ("Programs", lines)}, False)
+    show(options.names, "dynamic", "Dynamic mode", {"": ("Programs", lines)})
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import json
 import multiprocessing
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from bench.machine import load
-from bench.report import has_dali, script, table, write
+from bench.report import comparison, script, show, table
 
 LIBRARIES = ("penstock", "nvidia.dali")
 DEPTHS = (1, 3)
@@ -141,18 +140,12 @@ HEAD = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench external", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"some of {', '.join(CASES)} (default: all)")
-    parser.add_argument("--workers", type=int, default=2, help="processes")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each library")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one round")
+    parser = comparison("external", __doc__, f"some of {', '.join(CASES)}", 5, 1.0, ("--workers", "processes"))
     parser.add_argument("--measure", nargs=6, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         library, case, method, depth, workers, seconds = options.measure
         measure(library, case, method, int(depth), int(workers), float(seconds))
-    if not has_dali():
-        sys.exit("DALI, which is compared with, is not installed")
 
     def lines() -> Iterator[str]:
         yield f"Sources of samples in {options.workers} processes, the pipeline's output as they give it. Each library"
@@ -163,10 +156,7 @@ def main() -> None:
         yield ""
         yield f"After it: {load()}."
 
-    if options.names:
-        print("\n".join(lines()))
-    else:
-        write("external", "Sources in worker processes", {"": ("Samples", lines)}, False)
+    show(options.names, "external", "Sources in worker processes", {"": ("Samples", lines)})
 
 
 if __name__ == "__main__":

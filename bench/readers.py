@@ -9,14 +9,12 @@ is the median of the rounds.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from bench.record_pipeline import BATCH, pipeline_of
-from bench.report import has_dali, table, write
+from bench.report import comparison, show, table
+from bench.timing import medians, seconds_each
 from tests.read import record_files as files
 
 SIZES = {"1 KB": (1000, 30000), "10 KB": (10_000, 10000), "100 KB": (100_000, 1500)}
@@ -75,13 +74,7 @@ READERS: dict[str, Callable[[Path, Iterator[bytes]], dict[str, Any]]] = {
 
 
 def _rate(pipe: Any, seconds: float) -> float:
-    for _ in range(6):
-        pipe.run()
-    count, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        pipe.run()
-        count += BATCH
-    return count / (time.perf_counter() - begin)
+    return BATCH / seconds_each(pipe.run, seconds, warm_up=6, least=1)
 
 
 def rows(names: list[str], rounds: int, seconds: float, threads: int, shuffle: bool) -> Iterator[list[str]]:
@@ -96,7 +89,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int, shuffle: b
                 )
                 found = [(_rate(ours, seconds), _rate(theirs, seconds)) for _ in range(rounds)]
                 del ours, theirs
-            mine, its = (statistics.median(column) for column in zip(*found, strict=True))
+            mine, its = medians(found)
             times = statistics.median(a / b for a, b in found)
             yield [f"readers.{name}", title, f"{mine:.0f}", f"{its:.0f}", f"{times:.2f}"]
 
@@ -145,14 +138,7 @@ def large(names: list[str]) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench readers", description=__doc__)
-    parser.add_argument("names", nargs="*", help="parts of readers' names (default: all)")
-    parser.add_argument("--threads", type=int, default=2, help="of each pipeline")
-    parser.add_argument("--rounds", type=int, default=21, help="rounds of each library")
-    parser.add_argument("--seconds", type=float, default=0.12, help="length of one round")
-    options = parser.parse_args()
-    if not has_dali():
-        sys.exit("DALI, which is compared with, is not installed")
+    options = comparison("readers", __doc__, "parts of readers' names", rounds=21, seconds=0.12).parse_args()
 
     def rates(shuffle: bool) -> Callable[[], Iterator[str]]:
         def lines() -> Iterator[str]:
@@ -177,11 +163,7 @@ def main() -> None:
     sections = {
         "order": ("In order", rates(False)), "shuffled": ("Shuffled", rates(True)), "large": ("Large data sets", start),
     }  # fmt: skip
-    if options.names:
-        for _, lines in sections.values():
-            print("\n".join(lines()))
-    else:
-        write("readers", "Readers of records", sections, False)
+    show(options.names, "readers", "Readers of records", sections)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,33 @@ def arguments(
     return parser
 
 
+def comparison(
+    name: str, about: str | None, names: str, rounds: int, seconds: float,
+    parallel: tuple[str, str] = ("--threads", "of each pipeline"),
+) -> argparse.ArgumentParser:  # fmt: skip
+    """Of a ``./dev bench NAME`` beside DALI, whose page `show` makes.
+
+    ``names``: what the page's rows are called. ``parallel``: the option that says how much is done at a time.
+    """
+    parser = argparse.ArgumentParser(prog=f"./dev bench {name}", description=about)
+    parser.add_argument("names", nargs="*", help=f"{names} (default: all)")
+    parser.add_argument(parallel[0], type=int, default=2, help=parallel[1])
+    parser.add_argument("--rounds", type=int, default=rounds, help="rounds of each library")
+    parser.add_argument("--seconds", type=float, default=seconds, help="length of one round")
+    return parser
+
+
+def show(names: Sequence[str], name: str, title: str, sections: Mapping[str, Section]) -> None:
+    """The page, as `write` has it; of some of its rows nothing is kept. Ends where there is no DALI."""
+    if not has_dali():
+        sys.exit("DALI, which is compared with, is not installed")
+    if not names:
+        write(name, title, sections, False)
+        return
+    for _, lines in sections.values():
+        print("\n".join(lines()))
+
+
 def write(
     name: str, title: str, sections: Mapping[str, Section], append: bool, output: str | Path | None = None
 ) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
+
+from bench.timing import seconds_each
 
 LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
 
@@ -40,15 +41,7 @@ def start(
 
 def rate(next_batch: Callable[[], object], batch: int, seconds: float) -> float:
     """Images per second in a steady state: batches that were prepared between rounds are thrown away first."""
-    for _ in range(4):
-        next_batch()
-    count, begin = 0, time.perf_counter()
-    while True:
-        next_batch()
-        count += batch
-        elapsed = time.perf_counter() - begin
-        if elapsed >= seconds and count >= 3 * batch:
-            return count / elapsed
+    return batch / seconds_each(next_batch, seconds)
 
 
 def busy_rate(next_batch: Callable[[], object], batch: int, seconds: float, *, spin: bool) -> float:

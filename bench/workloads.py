@@ -9,14 +9,11 @@ files of 12 seconds. They lie in the system's cache. The two libraries take turn
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import os
 import statistics
-import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from bench.containers import write_containers
-from bench.report import has_dali, table, write
+from bench.report import comparison, show, table
+from bench.timing import medians, seconds_each
 from examples.workloads import classification, detection, segmentation, speech
 from tools.photographs import Style, write_folder
 from tools.shapes import CLASSES, outline
@@ -81,24 +79,14 @@ def _workloads(folder: Path, threads: int, names: list[str]) -> Iterator[tuple[s
             yield title, partial(speech.pipeline, folder=folder / "sounds", **options)
 
 
-def _rate(run: Callable[[], object], seconds: float) -> float:
-    for _ in range(4):
-        run()
-    count, begin = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - begin) < seconds or count < 3 * BATCH:
-        run()
-        count += BATCH
-    return count / elapsed
-
-
 def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterator[list[str]]:
     """Of each workload the rates of both, in samples a second."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for title, make in _workloads(Path(folder), threads, names):
             ours, theirs = (make(importlib.import_module(library)) for library in ("penstock", "nvidia.dali"))
-            found = [(_rate(ours.run, seconds), _rate(theirs.run, seconds)) for _ in range(rounds)]
-            mine, its = (statistics.median(column) for column in zip(*found, strict=True))
+            found = [[BATCH / seconds_each(pipe.run, seconds) for pipe in (ours, theirs)] for _ in range(rounds)]
+            mine, its = medians(found)
             times = [a / b for a, b in found]
             span = f"{min(times):.2f} to {max(times):.2f}"
             yield [title, f"{mine:,.0f}", f"{its:,.0f}", f"{statistics.median(times):.2f}", span]
@@ -106,14 +94,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench workloads", description=__doc__)
-    parser.add_argument("names", nargs="*", help="parts of names (default: all)")
-    parser.add_argument("--threads", type=int, default=2, help="of each pipeline")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each library")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one round")
-    options = parser.parse_args()
-    if not has_dali():
-        sys.exit("DALI, which is compared with, is not installed")
+    options = comparison("workloads", __doc__, "parts of names", rounds=7, seconds=1.0).parse_args()
 
     def lines() -> Iterator[str]:
         load = os.getloadavg()[0]
@@ -124,10 +105,7 @@ def main() -> None:
         found = rows(options.names, options.rounds, options.seconds, options.threads)
         yield from table(["input", "Penstock samples/s", "DALI samples/s", "times DALI", "from, to"], found)
 
-    if options.names:
-        print("\n".join(lines()))
-    else:
-        write("workloads", "Input of whole trainings", {"all": ("All workloads", lines)}, False)
+    show(options.names, "workloads", "Input of whole trainings", {"all": ("All workloads", lines)})
 
 
 if __name__ == "__main__":

@@ -153,6 +153,16 @@ def _is_only_dalis(name: str) -> bool:
     return any(known == plain or known.startswith(plain + ".") for known in theirs)
 
 
+def dress(function: Any, schema: type[Op], name: str, module: str, signature: Any) -> Callable[..., Any]:
+    """Has a function look like the operator's that it calls, as it is called in a module."""
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__module__ = ".".join([module, *name.split(".")[:-1]])
+    function.__doc__ = documentation(schema)
+    function.__signature__ = signature
+    function.schema = schema
+    return function  # type: ignore[no-any-return]
+
+
 def documentation(schema: type[Op]) -> str:
     """The operator's docstring, followed by its arguments."""
     lines = [inspect.cleandoc(schema.__doc__ or ""), "", "Args:"]

@@ -18,12 +18,7 @@ def function_of(schema: type[Op], name: str, module: str = __name__) -> Callable
         warn_of_deprecated(schema, arguments, f"fn.{name}" if old else None)
         return call(schema, inputs, arguments)
 
-    operator.__name__ = operator.__qualname__ = name.rpartition(".")[2]
-    operator.__module__ = ".".join([module, *name.split(".")[:-1]])
-    operator.__doc__ = _catalog.documentation(schema)
-    operator.__signature__ = _signatures.of_function(schema)  # type: ignore[attr-defined]
-    operator.schema = schema  # type: ignore[attr-defined]
-    return operator
+    return _catalog.dress(operator, schema, name, module, _signatures.of_function(schema))
 
 
 _catalog.fill(globals(), __name__, function_of, lambda name: name)

@@ -7,6 +7,7 @@ Pillow is needed.
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -66,6 +67,7 @@ def everything(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 def main() -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # where operators that write files write them
         for name, arrays in everything(Path(folder)):
             print(digest(arrays), name, flush=True)
 

@@ -50,6 +50,14 @@ def software_gpu() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that the test works in: operators that write files write them there."""
+    folder = tmp_path_factory.mktemp("work", numbered=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
 def random() -> np.random.Generator:
     """Random numbers that are the same in each run of a test."""
     return np.random.default_rng(20240607)

@@ -7,7 +7,6 @@ where the file is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import inspect
@@ -21,10 +20,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.pop(0)  # tools/coverage.py would be taken for the package of that name
+FOLDER = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":  # tools/coverage.py would be taken for the package of that name
+    sys.path[0] = str(FOLDER)
 
-RESULT = Path(__file__).resolve().parent.parent / "penstock" / "compat" / "dali_names.txt"
+from tools import kept  # noqa: E402
+
+RESULT = FOLDER / "penstock" / "compat" / "dali_names.txt"
 ROOT = "nvidia.dali"
 
 
@@ -107,16 +109,7 @@ def source(module: str) -> ast.Module:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail where the file is not up to date, and write nothing")
-    check = parser.parse_args().check
-    found = text()
-    if not check:
-        RESULT.write_text(found)
-    elif RESULT.read_text() != found:
-        print(f"{RESULT} is not up to date: python tools/dali_modules.py", file=sys.stderr)
-        return 1
-    return 0
+    return kept.main(RESULT, text, "tools/dali_modules.py", __doc__)
 
 
 if __name__ == "__main__":

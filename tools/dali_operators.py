@@ -6,13 +6,18 @@ is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-RESULT = Path(__file__).resolve().parent.parent / "penstock" / "dali_operators.txt"
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":  # tools/coverage.py would be taken for the package of that name
+    sys.path[0] = str(ROOT)
+
+from tools import kept  # noqa: E402
+
+RESULT = ROOT / "penstock" / "dali_operators.txt"
 
 
 def names(module: ModuleType, prefix: str = "") -> Iterator[str]:
@@ -27,19 +32,14 @@ def names(module: ModuleType, prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail where the file is not up to date, and write nothing")
-    check = parser.parse_args().check
+def text() -> str:
     from nvidia.dali import fn
 
-    text = "".join(f"{name}\n" for name in sorted(names(fn)))
-    if not check:
-        RESULT.write_text(text)
-    elif RESULT.read_text() != text:
-        print(f"{RESULT} is not up to date: python tools/dali_operators.py", file=sys.stderr)
-        return 1
-    return 0
+    return "".join(f"{name}\n" for name in sorted(names(fn)))
+
+
+def main() -> int:
+    return kept.main(RESULT, text, "tools/dali_operators.py", __doc__)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes as c
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from penstock.eager import plans
 from penstock.eager.data import EagerNode, Rows, Tensors, leaves, pending
-from penstock.errors import GraphError, PenstockError, from_native
+from penstock.errors import ArgumentError, GraphError, PenstockError, from_native
 from penstock.feed.data import feed
 from penstock.feed.turn import Turn
 from penstock.graph.node import DataNode, OpNode
@@ -20,17 +21,26 @@ from penstock.machine import native
 from penstock.optimize.plan import Plan
 from penstock.run.batches import Batch
 from penstock.run.engine import Engine
+from penstock.tensors import TensorListCPU
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
 PLANS_KEPT = 64
+_ALIKE = 4  # plans that differ in numbers alone, before one is made that has the numbers as inputs
 
 Array = np.ndarray[Any, Any]
 
 
 class Small(Engine):
-    """An engine that runs a plan once at a time, for inputs that are there."""
+    """An engine that runs a plan once at a time, for inputs that are there.
 
-    def __init__(self, plan: Plan, sources: Sequence[OpNode], threads: int, device: int | None):
+    Attributes:
+        takes_numbers: whether `plans.numbers_of`, in which plans that are alike differ, are inputs: the last ones.
+    """
+
+    def __init__(
+        self, plan: Plan, sources: Sequence[OpNode], threads: int, device: int | None, takes_numbers: bool
+    ):  # fmt: skip
+        self.takes_numbers = takes_numbers
         super().__init__(
             plan, threads=threads, io_threads=threads, depth=1, gpu_depth=1, device=device, stream_priority=0, cpus=(),
             seed=0, name="eager", turn=Turn(),
@@ -101,7 +111,7 @@ class Computer:
 
     def __init__(self, threads: int, device: int | None):
         self._threads, self._device = threads, device
-        self._kept: OrderedDict[Hashable, Small] = OrderedDict()
+        self._kept: OrderedDict[tuple[Hashable, Hashable], Small] = OrderedDict()
         self._lock = threading.RLock()
 
     def __call__(
@@ -132,13 +142,15 @@ class Computer:
             data for node in nodes for data in node.outputs
             if isinstance(data, EagerNode) and (id(data) in asked or data.wanted)
         ]  # fmt: skip
-        given: list[EagerNode] = list(leaves(nodes))
+        given = leaves(nodes)
         rows = _common_rows(given)
         values = [_some(leaf, rows) for leaf in given]
         count = size if rows is None else len(rows)
         ids = _of_rows(np.arange(size) if ids is None else ids, rows)
         epochs = _of_rows(np.zeros(size) if epochs is None else epochs, rows)
-        engine = self._engine(nodes, outputs)
+        engine = self._engine(nodes, given, outputs)
+        if engine.takes_numbers:
+            values += [TensorListCPU(np.full(count, number)) for number in plans.numbers_of(nodes).values()]
         keys = [node.key or 0 for node in nodes]
         try:
             results = engine(values, count, ids, epochs, keys, nodes, gpu_too)
@@ -152,24 +164,33 @@ class Computer:
             if all(getattr(data, "value", None) is not None for data in node.outputs):
                 node.inputs, node.op.tensors = [], {}  # which would keep all that it was made of
 
-    def _engine(self, nodes: list[OpNode], wanted: Sequence[DataNode]) -> Small:
+    def _engine(self, nodes: list[OpNode], given: Sequence[EagerNode], wanted: Sequence[DataNode]) -> Small:
         try:
-            key: Hashable = plans.key(nodes, wanted)
-            found = self._kept.get(key)
+            kind, numbers = plans.key(nodes, given, wanted)
+            for key in ((kind, numbers), (kind, None)):
+                found = self._kept.get(key)
+                if found is not None and not found.closed:
+                    self._kept.move_to_end(key)
+                    return found
         except TypeError:  # a constant that has no hash
-            return self._made(nodes, wanted)
-        if found is not None and not found.closed:
-            self._kept.move_to_end(key)
-            return found
-        made = self._kept[key] = self._made(nodes, wanted)
+            return self._made(nodes, given, wanted)
+        made = None
+        if numbers and sum(kind == other for other, _ in self._kept) >= _ALIKE:
+            with suppress(ArgumentError):  # an operator that needs constants
+                made = self._made(nodes, given, wanted, plans.numbers_of(nodes))
+        made = made or self._made(nodes, given, wanted)
+        self._kept[kind, None if made.takes_numbers else numbers] = made
         if len(self._kept) > PLANS_KEPT:
             self._kept.popitem(last=False)[1].close()
         return made
 
-    def _made(self, nodes: list[OpNode], wanted: Sequence[DataNode]) -> Small:
-        plan, sources = plans.make(nodes, wanted)
+    def _made(
+        self, nodes: list[OpNode], given: Sequence[EagerNode], wanted: Sequence[DataNode],
+        numbers: Collection[plans.Place] = (),
+    ) -> Small:  # fmt: skip
+        plan, sources = plans.make(nodes, given, wanted, numbers)
         on_gpu = any(node.device != "cpu" for node in plan.nodes)
-        return Small(plan, sources, self._threads, self._device if on_gpu else None)
+        return Small(plan, sources, self._threads, self._device if on_gpu else None, bool(numbers))
 
     def __len__(self) -> int:
         return len(self._kept)

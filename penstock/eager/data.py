@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from penstock.graph.node import DataNode, OpNode
@@ -39,11 +38,14 @@ class Given(Op):
     no_copy = True
 
 
+GIVEN = Given({}, {})
+
+
 def given(value: Tensors, rows: Rows | None = None) -> EagerNode:
     """The node of a batch that there is."""
     there = "gpu" if isinstance(value, TensorListGPU) else "cpu"
     source = OpNode.__new__(OpNode)
-    source.op, source.inputs, source.device, source.preserve = _GIVEN, [], there, False
+    source.op, source.inputs, source.device, source.preserve = GIVEN, [], there, False
     source.number, source.location, source.made_in, source.key = 0, None, None, None
     source.name = "given"
     node = EagerNode(source, 0, "given", there)
@@ -51,9 +53,6 @@ def given(value: Tensors, rows: Rows | None = None) -> EagerNode:
     node.branches = ()
     node.know(value, rows)
     return node
-
-
-_GIVEN = Given({}, {})
 
 
 def is_known(data: DataNode) -> bool:
@@ -73,11 +72,11 @@ def pending(wanted: list[DataNode]) -> list[OpNode]:
     return sorted(found, key=lambda node: node.number)
 
 
-def leaves(nodes: list[OpNode]) -> Iterator[Any]:
+def leaves(nodes: list[OpNode]) -> list[EagerNode]:
     """What these operators read that is known, constants left out; each once."""
-    seen: set[int] = set()
+    found: dict[int, Any] = {}
     for node in nodes:
         for data in node.sources():
-            if getattr(data, "value", None) is not None and id(data) not in seen:
-                seen.add(id(data))
-                yield data
+            if getattr(data, "value", None) is not None:
+                found[id(data)] = data
+    return list(found.values())

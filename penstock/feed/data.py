@@ -69,7 +69,10 @@ def layout_of(data: Any) -> str:
 def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool, waits: bool) -> Fed:
     if has_device_memory(first_of(data)):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')
-    tensors = TensorListCPU(dense(data) if copy else data, layout)
+    if isinstance(data, TensorListCPU) and layout is None:
+        tensors = data  # its descriptors are copied
+    else:
+        tensors = TensorListCPU(dense(data) if copy else data, layout)
     small = tensors._volume() * 8 <= _SMALL
     library = native.quick() if small and not (copy and waits) else native.blocking()
     handle = library.ps_fed_host(executor, tensors._samples, len(tensors), int(copy))

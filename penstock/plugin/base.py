@@ -41,7 +41,7 @@ class BaseIterator(Generic[Array]):
     def __init__(
         self,
         pipelines: PipelineLike | Sequence[PipelineLike],
-        output_map: Sequence[str],
+        output_map: Sequence[str | tuple[str, int]],  # pairs: of iterators that say so
         size: int = -1,
         reader_name: str | None = None,
         auto_reset: AutoReset = False,
@@ -58,7 +58,7 @@ class BaseIterator(Generic[Array]):
         if not self._pipes or None in self._pipes:
             raise ArgumentError(f"pipelines={pipelines!r}: at least one pipeline is needed")
         self.batch_size: int = common([p.max_batch_size for p in self._pipes], "max_batch_size")
-        self._names = list(output_map)
+        self._names = self._output_names(output_map)
         if len(set(self._names)) != len(self._names):
             raise ArgumentError(f"output_map={self._names}: each name may occur once")
         if auto_reset not in (True, False, None, "yes", "no"):
@@ -80,6 +80,10 @@ class BaseIterator(Generic[Array]):
         self._reader_name = reader_name or None
         self._prepares = prepare_first_batch
         self._begin()
+
+    def _output_names(self, output_map: Sequence[Any]) -> list[str]:
+        """The outputs' names, of the constructor's argument."""
+        return list(output_map)
 
     def _begin(self) -> None:
         """Begins where the pipelines are."""

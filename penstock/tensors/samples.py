@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,9 @@ class Samples:
         return str((self._samples[i].source or b"").decode(errors="surrogateescape"))
 
     def _volume(self) -> int:
+        if self._flags & native.UNIFORM:
+            one = self._one()
+            return len(self._samples) * int(math.prod(one.shape[: one.ndim]))
         return int(self._rows()["shape"][:, : self.ndim()].prod(1).sum())
 
     def _check_uniform(self) -> None:

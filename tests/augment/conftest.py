@@ -8,8 +8,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that the test works in."""
-    folder = tmp_path_factory.mktemp("work", numbered=True)
-    monkeypatch.chdir(folder)
-    return folder
+def _elsewhere(elsewhere: Path) -> Path:
+    return elsewhere

@@ -205,6 +205,17 @@ def test_calls_are_joined_and_plans_kept() -> None:
         assert kept._node.value is not None  # it was on the way, and somebody may ask for it
 
 
+def test_numbers_that_differ_with_each_call_make_few_plans() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    with ndd.EvalContext(num_threads=1) as context:
+        for k in range(20):
+            found = ndd.brightness(ndd.as_tensor(x, layout="HWC") * k, brightness=1 + k / 2)
+            assert np.array_equal(np.asarray(found), x * k * np.float32(1 + k / 2))
+        assert len(context.computer) == 5
+        zero = np.asarray(ndd.as_tensor(x) * -0.0)
+        assert np.signbit(zero).all()  # a key that took it for 0.0 would find another plan
+
+
 def test_long_loops_end() -> None:
     x = ndd.tensor(0)
     for _ in range(100):

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import penstock.experimental.dynamic as ndd
+from penstock.eager import compute
 from penstock.experimental.dynamic._call import call
 from penstock.op import registry
 from penstock.plugin.pytorch import DALIGenericIterator  # noqa: F401  (all rooms are imported: names must not clash)
 from tests.augment.test_sweep import CASES
 from tests.cases import Case, Samples
 from tests.runners import Result, assert_equal, ours
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +41,12 @@ def dynamic(case: Case, **more: Any) -> list[Result]:
     return results
 
 
+def plain_numbers(case: Case) -> bool:
+    """Whether there is a number that could be given per sample, and is not."""
+    known = registry.ops[case.op].arguments
+    return any(known[k].per_sample for k, v in case.arguments.items() if k in known and isinstance(v, (int, float)))
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_as_in_a_pipeline(case: Case, folder: Path) -> None:
     if not registry.ops[case.op].random:
@@ -45,6 +54,17 @@ def test_as_in_a_pipeline(case: Case, folder: Path) -> None:
         return
     seeded = Case(**{**vars(case), "arguments": {**case.arguments, "seed": 11}})
     assert_equal(dynamic(seeded), ours(seeded, folder))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if plain_numbers(case)], ids=str)
+def test_numbers_as_inputs_of_a_plan(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What calls with many different numbers come to."""
+    more = {"seed": 11} if registry.ops[case.op].random else {}
+    expected = dynamic(case, **more)
+    monkeypatch.setattr(compute, "_ALIKE", 0)
+    with ndd.EvalContext(num_threads=2) as context:
+        assert_equal(dynamic(case, **more), expected)
+    context.computer.close()
 
 
 def test_all_operators_are_here() -> None:

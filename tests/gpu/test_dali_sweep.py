@@ -12,7 +12,7 @@ from tests.augment.test_sweep import CASES, is_random
 from tests.cases import Case
 from tests.runners import assert_as_dali_on_gpu, assert_close, dalis, ours
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("elsewhere")]
 
 
 @pytest.fixture(scope="module")

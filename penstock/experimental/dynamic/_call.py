@@ -38,12 +38,7 @@ def function_of(schema: type[Op], name: str, module: str) -> Callable[..., Any]:
     ) -> Any:
         return call(schema, inputs, arguments, batch_size=batch_size, device=device, rng=rng)
 
-    operator.__name__ = operator.__qualname__ = name.rpartition(".")[2]
-    operator.__module__ = ".".join([module, *name.split(".")[:-1]])
-    operator.__doc__ = _catalog.documentation(schema)
-    operator.__signature__ = _signatures.of_call(schema)  # type: ignore[attr-defined]
-    operator.schema = schema  # type: ignore[attr-defined]
-    return operator
+    return _catalog.dress(operator, schema, name, module, _signatures.of_call(schema))
 
 
 def call_named(name: str, *inputs: Any, **arguments: Any) -> Any:
@@ -159,7 +154,7 @@ def _size(name: str, values: Sequence[Any], asked: int | None) -> int | None:
 def _device(schema: type[Op], asked: Any, data: Sequence[Any]) -> str | None:
     """The name of the device as operators take it; None: where the inputs are."""
     if asked is None:
-        chosen = Device._chosen()
+        chosen = Device._innermost()
         on_gpu = any(isinstance(x, Lazy) and x.device.device_type == "gpu" for x in data)
         if not on_gpu and chosen is None:
             return None

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from penstock._values import whole_number
 from penstock.eager.compute import Computer
+from penstock.experimental.dynamic._entered import Entered
 
 _MOST_THREADS_BY_DEFAULT = 8
 _threads: int | None = None
@@ -25,7 +26,7 @@ def set_num_threads(n: int) -> None:
     EvalContext._forget()
 
 
-class EvalContext:
+class EvalContext(Entered):
     """Threads and a GPU that operators run with; ``with context:`` makes it this thread's.
 
     Args:
@@ -40,7 +41,6 @@ class EvalContext:
     True (2,)
     """
 
-    _local: ClassVar[threading.local] = threading.local()
     _lock: ClassVar[Any] = threading.Lock()
     _default: ClassVar[EvalContext | None] = None
 
@@ -91,8 +91,7 @@ class EvalContext:
     @classmethod
     def current(cls) -> EvalContext:
         """This thread's."""
-        stack: list[EvalContext] = getattr(cls._local, "stack", [])
-        return stack[-1] if stack else cls.default()
+        return cls._innermost() or cls.default()
 
     @classmethod
     def _forget(cls) -> None:
@@ -103,12 +102,3 @@ class EvalContext:
 
     def evaluate_all(self) -> None:
         """Without effect: nothing is under way that nobody has asked for."""
-
-    def __enter__(self) -> EvalContext:
-        if not hasattr(self._local, "stack"):
-            self._local.stack = []
-        self._local.stack.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._local.stack.pop()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, ClassVar
 
 from penstock.errors import DeviceError
+from penstock.experimental.dynamic._entered import Entered
 
 
-class Device:
+class Device(Entered):
     """The CPU, or a GPU by its number. ``with device:`` makes it the one on which operators without inputs run.
 
     >>> import penstock.experimental.dynamic as ndd
@@ -17,7 +17,6 @@ class Device:
     """
 
     CPU: ClassVar[Device]
-    _local: ClassVar[threading.local] = threading.local()
 
     def __init__(self, name: str, device_id: int | None = None):
         kind, _, number = name.partition(":")
@@ -52,22 +51,7 @@ class Device:
     @classmethod
     def current(cls) -> Device:
         """The innermost ``with`` block's; else the CPU."""
-        stack: list[Device] = getattr(cls._local, "stack", [])
-        return stack[-1] if stack else cls.CPU
-
-    @classmethod
-    def _chosen(cls) -> Device | None:
-        stack: list[Device] = getattr(cls._local, "stack", [])
-        return stack[-1] if stack else None
-
-    def __enter__(self) -> Device:
-        if not hasattr(self._local, "stack"):
-            self._local.stack = []
-        self._local.stack.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._local.stack.pop()
+        return cls._innermost() or cls.CPU
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):

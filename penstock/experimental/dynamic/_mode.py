@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-import threading
+
+from penstock.experimental.dynamic._entered import Entered
 
 
-class EvalMode(enum.Enum):
+class EvalMode(Entered, enum.Enum):
     """When operators run; ``with EvalMode.sync_cpu:`` sets it for a block, on one thread.
 
     - ``deferred``, ``eager``: when their results are asked for, all that lead to these in one go, fused as in a
@@ -28,28 +29,12 @@ class EvalMode(enum.Enum):
     sync_full = 4
     default = 2
 
-    def __enter__(self) -> EvalMode:
-        _stack().append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _stack().pop()
-
     @staticmethod
     def current() -> EvalMode:
         """This thread's."""
-        return _stack()[-1]
+        return EvalMode._innermost() or EvalMode.default
 
     @property
     def waits(self) -> bool:
         """Whether calls compute their results before they return."""
         return self.value >= EvalMode.sync_cpu.value
-
-
-_local = threading.local()
-
-
-def _stack() -> list[EvalMode]:
-    if not hasattr(_local, "stack"):
-        _local.stack = [EvalMode.default]
-    return _local.stack  # type: ignore[no-any-return]

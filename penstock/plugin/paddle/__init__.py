@@ -7,8 +7,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.frameworks import Paddle, package
-from penstock.pipeline.arguments import ITERATOR_AKA, named
-from penstock.plugin.base import AutoReset, BaseIterator, LastBatchPolicy, PipelineLike
+from penstock.plugin.base import BaseIterator, LastBatchPolicy
 from penstock.plugin.classification import ClassificationIterator
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "LastBatchPolicy"]
@@ -47,37 +46,10 @@ class DALIGenericIterator(BaseIterator[Any]):
 
     backend: Paddle = Paddle()  # type: ignore[misc]  # of the class
 
-    @named("", ITERATOR_AKA)
-    def __init__(
-        self,
-        pipelines: PipelineLike | Sequence[PipelineLike],
-        output_map: Sequence[str | tuple[str, int]],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: AutoReset = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        channels_last: bool = False,
-    ) -> None:
+    def _output_names(self, output_map: Sequence[Any]) -> list[str]:
         pairs = [_named_level(entry) for entry in output_map]
         self._levels = dict(pairs)
-        super().__init__(
-            pipelines,
-            [name for name, _ in pairs],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            channels_last=channels_last,
-        )
+        return [name for name, _ in pairs]
 
     def _array(self, name: str, output: Any, samples: int) -> Any:
         level = self._levels[name]
