@@ -6,7 +6,8 @@
 
 namespace ps {
 
-void WarpStage::begin(const WarpParams& p, const device::AffineMatrix<2>& matrix, const RowFormat& from, const RowFormat& to) {
+void WarpStage::begin(const WarpParams& p, const device::AffineMatrix<2>& matrix, const RowFormat& from,
+                      const RowFormat& to) {
   in = from;
   out = to;
   const int64_t read[] = {in.width, in.height}, written[] = {out.width, out.height};

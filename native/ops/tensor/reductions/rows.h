@@ -78,8 +78,8 @@ template <template <class> class FoldOf, class T> class Reducer {
     return r;
   }
 
-  // Each column of a matrix into one output. Not inlined, since it is called at several places.
-  [[gnu::noinline]] void columns(const T* in, int64_t rows, int64_t width, Result* out, const double* mean) {
+  // Each column of a matrix into one output.
+  void columns(const T* in, int64_t rows, int64_t width, Result* out, const double* mean) {
     if (rows == 1) {
       for (int64_t j = 0; j < width; j++)
         out[j] = Fold::join(out[j], Fold::template term<Result>(in[j], kMean ? mean[j] : 0));
