@@ -36,6 +36,8 @@ struct Errors : Error {
   }
 };
 
-[[noreturn]] inline void fail(ErrorKind kind, const std::string& what) { throw Error(kind, what); }
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(ErrorKind kind, const std::string& what) {
+  throw Error(kind, what);
+}
 
 }  // namespace ps

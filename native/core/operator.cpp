@@ -85,15 +85,6 @@ template <class T> T read(const Tensor& t, int64_t i, std::string_view name) {
 double element(const Tensor& t, int64_t i, std::string_view name) { return read<double>(t, i, name); }
 int64_t element_i64(const Tensor& t, int64_t i, std::string_view name) { return read<int64_t>(t, i, name); }
 
-void fail_missing(const std::string& argument, int64_t i) {
-  const std::string which = i > 0 ? "value " + std::to_string(i) + " of it" : "it";
-  fail(ErrorKind::argument, "the argument '" + argument + "' is needed, but " + which + " is not given");
-}
-
-void fail_several(const std::string& argument, int64_t n) {
-  fail(ErrorKind::argument, argument + " has " + std::to_string(n) + " values: expected 1");
-}
-
 void Spec::declare(std::string name, std::optional<ArgValue> value) {
   declared_.insert_or_assign(std::move(name), Declared{std::move(value)});
 }

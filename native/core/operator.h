@@ -72,21 +72,13 @@ struct ArgValue {
 double element(const Tensor& t, int64_t i, std::string_view name = {});
 int64_t element_i64(const Tensor& t, int64_t i, std::string_view name = {});
 [[noreturn]] void fail_missing(const std::string& argument, int64_t i);   // value i of it is not there
-[[noreturn]] void fail_several(const std::string& argument, int64_t n);   // there are n values instead of one
 
-// An argument with one or several numbers, constant or per sample.
+// An argument with one or several numbers, constant or per sample: of type bool, int, int64_t, float or double.
 template <class T>
 class Arg {
  public:
   Arg() = default;
-  Arg(std::string_view name, const ArgValue* v) : name_(name), given_(v != nullptr) {
-    if (!v) return;
-    input_ = v->input;
-    if (v->integers.size() == v->numbers.size())
-      for (int64_t x : v->integers) constant_.push_back(T(x));
-    else
-      for (double x : v->numbers) constant_.push_back(T(x));
-  }
+  Arg(std::string_view name, const ArgValue* v);
   bool given() const { return given_; }
   bool per_sample() const { return input_ >= 0; }
   int64_t size(const Context& c) const {
@@ -94,28 +86,12 @@ class Arg {
     return input_ < 0 ? int64_t(constant_.size()) : c.args[input_]->shape.volume();
   }
   // Of an argument that has one number.
-  T get(const Context& c) const {
-    if (size(c) > 1) [[unlikely]] fail_several(name_, size(c));
-    return get(c, 0);
-  }
-  T get(const Context& c, int64_t i) const {
-    if (input_ < 0) {
-      if (size_t(i) >= constant_.size()) [[unlikely]] fail_missing(name_, i);
-      return constant_[size_t(i)];
-    }
-    if (!c.args || i < 0 || i >= size(c)) [[unlikely]] fail_missing(name_, i);
-    if constexpr (std::is_integral_v<T>) return T(element_i64(*c.args[input_], i, name_));
-    else return T(element(*c.args[input_], i, name_));
-  }
+  T get(const Context& c) const;
+  T get(const Context& c, int64_t i) const;
   // What holds it, where it is given per sample.
   const Tensor* tensor(const Context& c) const { return input_ < 0 ? nullptr : c.args[input_]; }
   // All numbers; one number stands for n equal ones.
-  void list(const Context& c, int64_t n, T* to) const {
-    const int64_t have = size(c);
-    if (have != 1 && have != n)
-      fail(ErrorKind::argument, "expected 1 or " + std::to_string(n) + " values, got " + std::to_string(have));
-    for (int64_t i = 0; i < n; i++) to[i] = get(c, have == 1 ? 0 : i);
-  }
+  void list(const Context& c, int64_t n, T* to) const;
 
  private:
   std::string name_;

@@ -36,7 +36,7 @@ template <class T> void convert_samples(const float* from, int64_t n, T* to) {
   for (int64_t i = 0; i < n; i++) to[i] = device::sample_from_float<T>(from[i]);
 }
 
-template <class T> void read_as(Sound& sound, const SoundRequest& r, const Resampler& resampler, T* to,
+template <class T> void read_as(Sound& sound, const SoundRequest& r, const AudioResampler& resampler, T* to,
                                 Arena& scratch) {
   const bool same_rate = r.scale == 1, mixed = r.downmix && r.channels > 1;
   constexpr bool real = std::is_same_v<T, float>;
@@ -66,7 +66,7 @@ SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, do
   if (double(r.frames) * double(r.channels) / r.scale > double(max_samples))
     fail(ErrorKind::argument, "sample_rate is " + std::to_string(rate) + ": that makes more than " +
                                   std::to_string(max_samples) + " samples of " + std::to_string(r.frames));
-  r.length = Resampler::length(r.frames, sound.rate(), rate);
+  r.length = AudioResampler::length(r.frames, sound.rate(), rate);
   r.rate = float(rate);
   return r;
 }
@@ -81,7 +81,8 @@ void describe_sound(const SoundRequest& r, DType dtype, Tensor& out, Tensor& rat
   rate.layout = {};
 }
 
-void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch) {
+void read_sound(Sound& sound, const SoundRequest& r, const AudioResampler& resampler, const Tensor& out,
+                Arena& scratch) {
   if (sound.frames() != r.stored || sound.channels() != r.channels)
     fail(ErrorKind::decode, "the file has changed since its header was read");
   sound.skip(r.first);

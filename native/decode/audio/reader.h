@@ -26,6 +26,7 @@ SoundRequest request_sound(const Sound& sound, int64_t first, int64_t frames, do
 void describe_sound(const SoundRequest& r, DType dtype, Tensor& out, Tensor& rate);
 
 // `out` is of type FLOAT, INT16 or INT32.
-void read_sound(Sound& sound, const SoundRequest& r, const Resampler& resampler, const Tensor& out, Arena& scratch);
+void read_sound(Sound& sound, const SoundRequest& r, const AudioResampler& resampler, const Tensor& out,
+                Arena& scratch);
 
 }  // namespace ps

@@ -40,7 +40,7 @@ void sum_taps(const float* from, const float* near, const float* next, int taps,
 
 }  // namespace
 
-Resampler::Resampler(double quality) {
+AudioResampler::AudioResampler(double quality) {
   lobes_ = int32_t(std::lround(0.007 * quality * quality - 0.09 * quality + 3));
   taps_ = (2 * lobes_ + kSincLanes - 1) / kSincLanes * kSincLanes;
   table_.assign(size_t(taps_) * (kSincSteps + 1), 0.0f);
@@ -55,11 +55,11 @@ Resampler::Resampler(double quality) {
     }
 }
 
-int64_t Resampler::length(int64_t samples, double in_rate, double out_rate) {
+int64_t AudioResampler::length(int64_t samples, double in_rate, double out_rate) {
   return int64_t(std::ceil(double(samples) * out_rate / in_rate));
 }
 
-void Resampler::run(const float* in, int64_t n, int64_t channels, double scale, float* out, int64_t out_n,
+void AudioResampler::run(const float* in, int64_t n, int64_t channels, double scale, float* out, int64_t out_n,
                     Arena& scratch) const {
   // A copy of one channel with zeros at both ends. What lies further off is zeros, too.
   const int64_t margin = 2 * taps_;

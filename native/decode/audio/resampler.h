@@ -9,9 +9,9 @@
 
 namespace ps {
 
-class Resampler {
+class AudioResampler {
  public:
-  explicit Resampler(double quality);                // 0 to 100
+  explicit AudioResampler(double quality);                // 0 to 100
   // Samples of the result.
   static int64_t length(int64_t samples, double in_rate, double out_rate);
   const std::vector<float>& table() const { return table_; }

@@ -80,12 +80,12 @@ class AudioResample : public Operator, public GpuOperator {
     sinc.table = static_cast<const float*>(
         r.constant(resampler_.table().data(), resampler_.table().size() * sizeof(float)));
     const std::string types = gpu::cpp_type(from) + ", " + gpu::cpp_type(to);
-    r.elements(PS_FUNCTOR_TEMPLATE(Resample, "audio/resample.h", float, float).of(types),
+    r.elements(PS_FUNCTOR_TEMPLATE(AudioResampled, "audio/resample.h", float, float).of(types),
                [&](const Context& c, void* functor) {
                  const Tensor& in = c.in(0);
                  if (in.dtype != from) fail(ErrorKind::type, "the samples of a batch on the GPU must have one type");
                  const int64_t channels = in.shape.ndim > 1 ? in.shape[1] : 1;
-                 new (functor) device::ResampleFields{in.data, c.out(0).data, in.shape[0], channels,
+                 new (functor) device::AudioResampleFields{in.data, c.out(0).data, in.shape[0], channels,
                                                       c.param<Params>().scale, sinc};
                  return c.out(0).shape.volume();
                });
@@ -124,13 +124,13 @@ class AudioResample : public Operator, public GpuOperator {
     if (double(n) * to / from > kLongest)
       fail(ErrorKind::argument, "a signal of " + std::to_string(n) + " samples would become " +
                                     std::to_string(double(n) * to / from));
-    return Resampler::length(n, from, to);
+    return AudioResampler::length(n, from, to);
   }
 
   Arg<float> in_rate_, out_rate_, scale_;
   Arg<int64_t> out_length_;
   DType dtype_;
-  Resampler resampler_;
+  AudioResampler resampler_;
 };
 
 PS_OPERATOR("audio_resample", AudioResample)

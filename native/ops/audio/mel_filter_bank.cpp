@@ -8,7 +8,6 @@
 #include "ops/audio/signal.h"
 
 namespace ps {
-namespace {
 
 // Mel, by either formula. Slaney's is linear up to 1000 Hz, and logarithmic from there.
 class Mel {
@@ -28,8 +27,6 @@ class Mel {
   static double log_step() { return std::log(6.4) / 27; }
   bool htk_;
 };
-
-}  // namespace
 
 class MelFilterBank : public Operator, public GpuOperator {
  public:

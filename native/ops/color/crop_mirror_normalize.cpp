@@ -9,7 +9,9 @@
 #include "ops/arguments/picture_layout.h"
 #include "ops/arguments/picture_window.h"
 #include "ops/arguments/truncate.h"
+#include "ops/color/crop_mirror_normalize/elements.h"
 #include "ops/color/crop_mirror_normalize/stage.h"
+#include "ops/color/crop_mirror_normalize/types.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
 #include "rows/memory_rows.h"
@@ -68,11 +70,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     prepare(c, stage.normalization);
     Gather gather(Border::constant);
     add_axes(c, gather);
-    visit_types(in.dtype, dtype_, [&](auto from, auto to) {
-      using In = typename decltype(from)::type;
-      using Out = typename decltype(to)::type;
-      gather.run(in.data, NormalizeElements<In, Out>{stage.normalization, out.as<Out>()});
-    });
+    gather_normalized(gather, stage.normalization, in, out);
   }
 
   Misfit rows_misfit(const Context& c) const override {
@@ -233,11 +231,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     s.element = size_of(out.dtype);
     s.row.plane = stride(out, 'C');
     s.row_bytes = size_t(stride(out, 'H')) * s.element;
-    visit_types(c.in(0).dtype, dtype_, [&](auto from, auto to) {
-      using In = typename decltype(from)::type;
-      using Out = typename decltype(to)::type;
-      s.normalize = s.order == Order::planes ? normalize_to_planes<In, Out> : normalize_interleaved<In, Out>;
-    });
+    s.normalize = normalize_row(c.in(0).dtype, dtype_, s.order == Order::planes);
   }
 
   static int64_t stride(const Tensor& t, char axis) {

@@ -36,7 +36,7 @@ class DecodeAudio : public Operator {
   DType dtype_;
   bool downmix_;
   int64_t max_samples_;
-  Resampler resampler_;
+  AudioResampler resampler_;
 };
 
 PS_OPERATOR("decode_audio", DecodeAudio)

@@ -51,7 +51,7 @@ class NemoSound : public Operator {
   DType dtype_;
   bool downmix_;
   int64_t max_samples_;
-  Resampler resampler_;
+  AudioResampler resampler_;
 };
 
 PS_OPERATOR("nemo_sound", NemoSound)

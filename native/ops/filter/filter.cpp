@@ -99,7 +99,7 @@ class Filter : public Operator, public GpuOperator {
 
   void record(gpu::Recorder& r) const override {
     const std::string types = gpu::cpp_type(r[0].in(0).dtype) + ", " + gpu::cpp_type(r[0].out(0).dtype);
-    const auto functor = PS_FUNCTOR_TEMPLATE(Filter, "filter/filter.h", uint8_t, uint8_t).of(types);
+    const auto functor = PS_FUNCTOR_TEMPLATE(Filtered, "filter/filter.h", uint8_t, uint8_t).of(types);
     r.elements(functor, [&](const Context& c, void* to) {
       const Shape& s = c.out(0).shape;
       const Params& p = c.param<Params>();

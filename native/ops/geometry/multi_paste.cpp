@@ -16,8 +16,6 @@
 
 namespace ps {
 
-namespace {
-
 // Numbers for y and x of each part, which may differ from frame to frame; whole pixels, or shares of an extent.
 class PartArg {
  public:
@@ -64,8 +62,6 @@ class PartArg {
   Arg<float> shares_;
   const char* name_;
 };
-
-}  // namespace
 
 class MultiPaste : public Operator, public GpuOperator {
  public:

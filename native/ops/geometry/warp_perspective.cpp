@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/convert.h"
 #include "ops/arguments/frames.h"
 #include "ops/geometry/sample/operator.h"
 

@@ -54,7 +54,7 @@ class Caffe2 : public RecordReader {
  private:
   static constexpr int64_t kSparse = 1;
 
-  static Proto next(Message& protos, const char* what) {
+  [[gnu::noinline]] static Proto next(Message& protos, const char* what) {
     while (protos.next())
       if (protos.is(1, Wire::bytes)) return Proto(protos.bytes());
     fail(ErrorKind::read, std::string("it has no ") + what);

@@ -28,8 +28,11 @@ class Names {
   std::vector<size_t> starts_;
 };
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail_table(const char* problem) {
+  fail(ErrorKind::argument, std::string("the index of a data set: ") + problem);
+}
 inline void check_table(bool good, const char* problem) {
-  if (!good) fail(ErrorKind::argument, std::string("the index of a data set: ") + problem);
+  if (!good) fail_table(problem);
 }
 
 // Where in another table the rows of each sample begin; the last is where they end.

@@ -37,7 +37,7 @@ PS_FN float sinc_between(const float* near, const float* next, float part) {
   return a + part * (sinc_sum(next) - a);
 }
 
-struct ResampleFields {
+struct AudioResampleFields {
   const void* in;
   void* out;
   int64_t length, channels;
@@ -45,7 +45,7 @@ struct ResampleFields {
   Sinc sinc;
 };
 
-template <class In, class Out> struct Resample : ResampleFields {
+template <class In, class Out> struct AudioResampled : AudioResampleFields {
   PS_FN void element(int64_t i) const {
     const int64_t time = i / channels, channel = i - time * channels;
     const SincPlace place = sinc_place(sinc, time, scale);

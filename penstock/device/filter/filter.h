@@ -21,7 +21,7 @@ struct FilterFields {
   PS_FN int64_t weight_at(int z, int y, int x) const { return (int64_t(z) * window[1] + y) * window[2] + x; }
 };
 
-template <class In, class Out> struct Filter : FilterFields {
+template <class In, class Out> struct Filtered : FilterFields {
   PS_FN void element(int64_t i) const {
     const auto pixel = channels.quotient(uint64_t(i)), c = uint64_t(i) - pixel * channels.number();
     const auto row = width.quotient(pixel), plane = height.quotient(row), picture = depth.quotient(plane);

@@ -30,7 +30,7 @@ PS_FN Normals normals(uint32_t a, uint32_t b) {
   const float s = (m - 1) / (m + 1), z = s * s;
   const float series = (((1.f / 9 * z + 1.f / 7) * z + 1.f / 5) * z + 1.f / 3) * z;
   const float log = float(e) * 0.69314718f + 2 * (s + s * series);
-  const float radius = square_root(log < 0 ? -2 * log : 0.f);
+  const float radius = rounded_root(log < 0 ? -2 * log : 0.f);
 
   const float turn = float(b) * 0x1p-30f;                // 0 to 4 quarters
   const int quarter = int(turn + 0.5f);

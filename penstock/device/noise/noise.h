@@ -41,14 +41,14 @@ template <> struct Sum<int16_t> { using type = float; };
 template <> struct Sum<half> { using type = float; };
 template <> struct Sum<float> { using type = float; };
 
-PS_FN float square_root(float v) {
+PS_FN float rounded_root(float v) {
 #if defined(__CUDACC_RTC__)
   return __fsqrt_rn(v);
 #else
   return std::sqrt(v);
 #endif
 }
-PS_FN double square_root(double v) {
+PS_FN double rounded_root(double v) {
 #if defined(__CUDACC_RTC__)
   return ::sqrt(v);
 #else

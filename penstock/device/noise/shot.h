@@ -41,7 +41,7 @@ PS_FN double poisson(const PhiloxSequence& random, uint32_t number, double mean)
     }
     return k;
   }
-  const double b = 0.931 + 2.53 * square_root(mean), a = -0.059 + 0.02483 * b;
+  const double b = 0.931 + 2.53 * rounded_root(mean), a = -0.059 + 0.02483 * b;
   const double inverse = 1.1239 + 1.1328 / (b - 3.4), quick = 0.9277 - 3.6224 / (b - 2);
   PhiloxSequence more = random;
   for (int attempt = 0; attempt < 128; attempt++) {      // each succeeds with more than two thirds

@@ -1,57 +1,26 @@
 // A row of interleaved pixels, normalized: to planes, or interleaved as before.
 #pragma once
 
-#include <vector>
+#include <algorithm>
+#include <type_traits>
 
 #include "core/convert.h"
-#include "rows/reverse.h"
+#include "ops/color/crop_mirror_normalize/normalization.h"
 #include "rows/lanes.h"
+#include "rows/reverse.h"
 
 namespace ps {
 
-struct ChannelNumbers {
-  float mean, scale, shift;
-
-  // `add` is added after scaling. Taking it off the mean beforehand, where that is the same, is what DALI does.
-  static ChannelNumbers of(float mean, float scale, float add) {
-    if (scale != 0) return {mean - add / scale, scale, 0};
-    return {mean, scale, add};
-  }
-};
-
-// Each value becomes (v - mean) * scale + shift, in floats, as its channel's numbers say.
-struct Normalization {
-  int channels = 0, out_channels = 0;      // more of the output: padding
-  std::vector<float> mean, scale, shift;   // of each channel, and again until they fill a tile of whole pixels
-  std::vector<uint8_t> fill;               // of each channel of the output, in its type
-
-  static constexpr int kTile = 192;        // elements, at least: loops over tiles are long enough for SIMD
-  void resize(int n) {
-    channels = n;
-    const size_t size = size_t(n) * size_t((kTile + n - 1) / std::max(n, 1));
-    for (std::vector<float>* v : {&mean, &scale, &shift}) v->resize(size);
-  }
-  void set(int channel, const ChannelNumbers& n) {
-    for (size_t i = size_t(channel); i < mean.size(); i += size_t(channels)) {
-      mean[i] = n.mean;
-      scale[i] = n.scale;
-      shift[i] = n.shift;
-    }
-  }
-  template <class In> float apply(In v, size_t i) const { return (convert<float>(v) - mean[i]) * scale[i] + shift[i]; }
-};
-
-struct NormalizedRow {
-  int64_t width = 0;
-  bool mirror = false;
-  int64_t plane = 0;                       // elements from one plane to the next
-  std::vector<uint8_t> reversed, dense;
-  std::vector<float> tile;
-};
-
-using NormalizeRow = void (*)(const Normalization&, NormalizedRow&, const void* row, void* to);
-
+// What follows is done for each type, or for pairs of them; not inlined is what the types of one side are enough for.
 namespace detail {
+
+template <class In>
+[[gnu::noinline]] void apply_tile(const Normalization& m, const In* v, size_t n, float* __restrict to) {
+  for (size_t i = 0; i < n; i++) to[i] = m.apply(v[i], i);
+}
+template <class Out> [[gnu::noinline]] void convert_tile(const float* tile, Out* to, size_t n) {
+  convert_n(tile, to, n);
+}
 
 template <int kStep, class In>
 void apply_steps(const In* v, int64_t step, int64_t n, float mean, float scale, float shift, float* __restrict to) {
@@ -94,7 +63,7 @@ void normalize_to_planes(const Normalization& m, NormalizedRow& r, const void* r
         detail::apply_strided(m, c, v, r.mirror, count, plane + i);
       } else {
         detail::apply_strided(m, c, v, r.mirror, count, buffer);
-        convert_n(buffer, plane + i, size_t(count));
+        detail::convert_tile(buffer, plane + i, size_t(count));
       }
     }
   }
@@ -103,7 +72,8 @@ void normalize_to_planes(const Normalization& m, NormalizedRow& r, const void* r
 namespace detail {
 
 // Pixels of kFrom of kTo channels (0: what the Normalization says) with the channels that they lack.
-template <int kFrom, int kTo, class T> void add_channels(const Normalization& m, const T* from, T* to, int64_t pixels) {
+template <int kFrom, int kTo, class T>
+[[gnu::noinline]] void add_channels(const Normalization& m, const T* from, T* to, int64_t pixels) {
   const int have = kFrom ? kFrom : m.channels, want = kTo ? kTo : m.out_channels;
   const T* fill = reinterpret_cast<const T*>(m.fill.data());
   for (int64_t i = 0; i < pixels; i++, from += have, to += want) {
@@ -133,12 +103,12 @@ void normalize_interleaved(const Normalization& m, NormalizedRow& r, const void*
   const In* from = static_cast<const In*>(row);
   Out* out = dense + done * m.channels;
   r.tile.resize(m.mean.size());
-  float* __restrict tile = r.tile.data();
+  float* tile = r.tile.data();
   for (size_t at = 0; at < elements; at += m.mean.size()) {
     const size_t n = std::min(elements - at, m.mean.size());
     if constexpr (std::is_same_v<Out, float>) tile = out + at;
-    for (size_t i = 0; i < n; i++) tile[i] = m.apply(from[at + i], i);
-    if constexpr (!std::is_same_v<Out, float>) convert_n(tile, out + at, n);
+    detail::apply_tile(m, from + at, n, tile);
+    if constexpr (!std::is_same_v<Out, float>) detail::convert_tile(tile, out + at, n);
   }
   if (!padded) return;
   if (m.channels == 3 && m.out_channels == 4) detail::add_channels<3, 4>(m, dense, static_cast<Out*>(to), r.width);

@@ -17,22 +17,7 @@ template <class T, int kAlgorithm> class MirroredDebayer {
 
  public:
   // Of even extents. `blue`: as for bayer_pixel().
-  void run(const T* in, T* out, int64_t height, int64_t width, const int32_t* blue) {
-    half_ = width / 2;
-    row_ = half_ + 2 * kSlack;
-    split_.resize(size_t(kRows * 2 * row_));
-    made_.resize(size_t(3 * 2 * half_));
-    if (kGradients) changes_.resize(size_t(3 * kChanges * 2 * row_));
-    for (int64_t y = -2; y < 2; y++) split(in, y, height, width);
-    if (kGradients) find_changes(-1, blue), find_changes(0, blue);
-    for (int64_t y = 0; y < height; y++) {
-      split(in, y + 2, height, width);
-      if (kGradients) find_changes(y + 1, blue);
-      find<0>(y, device::bayer_pixel(int(y), 0, blue[0], blue[1]));
-      find<1>(y, device::bayer_pixel(int(y), 1, blue[0], blue[1]));
-      join(out + 3 * width * y);
-    }
-  }
+  void run(const T* in, T* out, int64_t height, int64_t width, const int32_t* blue);
 
  private:
   // Of columns of even numbers; those of odd ones are a row further. Of changes, each kind has two rows.
@@ -146,5 +131,28 @@ template <class T, int kAlgorithm> class MirroredDebayer {
   std::vector<T> split_, made_;
   std::vector<int16_t> changes_;
 };
+
+// Not inline, so that each algorithm is compiled in a unit of its own.
+template <class T, int kAlgorithm>
+void MirroredDebayer<T, kAlgorithm>::run(const T* in, T* out, int64_t height, int64_t width, const int32_t* blue) {
+  half_ = width / 2;
+  row_ = half_ + 2 * kSlack;
+  split_.resize(size_t(kRows * 2 * row_));
+  made_.resize(size_t(3 * 2 * half_));
+  if (kGradients) changes_.resize(size_t(3 * kChanges * 2 * row_));
+  for (int64_t y = -2; y < 2; y++) split(in, y, height, width);
+  if (kGradients) find_changes(-1, blue), find_changes(0, blue);
+  for (int64_t y = 0; y < height; y++) {
+    split(in, y + 2, height, width);
+    if (kGradients) find_changes(y + 1, blue);
+    find<0>(y, device::bayer_pixel(int(y), 0, blue[0], blue[1]));
+    find<1>(y, device::bayer_pixel(int(y), 1, blue[0], blue[1]));
+    join(out + 3 * width * y);
+  }
+}
+
+extern template class MirroredDebayer<uint8_t, device::kDebayerGradients>;      // gradients.cpp
+extern template class MirroredDebayer<uint8_t, device::kDebayerChroma>;         // chroma.cpp
+extern template class MirroredDebayer<uint16_t, device::kDebayerChroma>;
 
 }  // namespace ps

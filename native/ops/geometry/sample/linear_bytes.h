@@ -5,18 +5,17 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "core/simd.h"
 #include "device/geometry/sample.h"
+#include "ops/geometry/sample/row.h"
 
 namespace ps {
 
-// Of `C` channels, at most four.
+// Of `C` channels, at most four; no more than kSampleColumns pixels at a time.
 template <int C> class LinearBytes {
  public:
-  LinearBytes(const device::SampleFields& f, int64_t columns)
-      : f_(f), row_(f.width * C), offset_(size_t(columns)), right_(size_t(columns)), down_(size_t(columns)) {}
+  explicit LinearBytes(const device::SampleFields& f) : f_(f), row_(f.width * C) {}
   // Places are counted in 32 bits, and in floats.
   static bool fits(const device::SampleFields& f) {
     return f.width < 1 << 24 && f.height < 1 << 24 && int64_t(f.width) * f.height * C < INT32_MAX;
@@ -25,11 +24,11 @@ template <int C> class LinearBytes {
   void run(const uint8_t* plane, const device::Position<2>* positions, int64_t n, const float* fills, uint8_t* out) {
     find(positions, n);
     for (int64_t i = 0; i < n; i++, out += C) {
-      if (offset_[size_t(i)] < 0) {
+      if (offset_[i] < 0) {
         device::sample<uint8_t, 2>(f_, plane, positions[i], fills, C, out);
         continue;
       }
-      const int32_t pixel = between(plane + offset_[size_t(i)], right_[size_t(i)], down_[size_t(i)]);
+      const int32_t pixel = between(plane + offset_[i], right_[i], down_[i]);
       if (C == 4 || i + 1 < n) std::memcpy(out, &pixel, C == 1 ? 1 : 4);       // the next pixel overwrites the rest
       else std::memcpy(out, &pixel, C);
     }
@@ -40,8 +39,8 @@ template <int C> class LinearBytes {
   void find(const device::Position<2>* __restrict positions, int64_t n) {
     const auto last_x = float(f_.width - 1), last_y = float(f_.height - 1);
     const int32_t row = row_, last = f_.height * row - row - 8;
-    int32_t* __restrict offset = offset_.data();
-    float *__restrict right = right_.data(), *__restrict down = down_.data();
+    int32_t* __restrict offset = offset_;
+    float *__restrict right = right_, *__restrict down = down_;
     for (int64_t i = 0; i < n; i++) {
       const float x = positions[i].v[0], y = positions[i].v[1], left = std::floor(x), top = std::floor(y);
       const bool inside = (left >= 0) & (top >= 0) & (left < last_x) & (top < last_y);
@@ -83,8 +82,8 @@ template <int C> class LinearBytes {
 
   device::SampleFields f_;
   int32_t row_;
-  std::vector<int32_t> offset_;
-  std::vector<float> right_, down_;
+  int32_t offset_[kSampleColumns];
+  float right_[kSampleColumns], down_[kSampleColumns];
 };
 
 }  // namespace ps

@@ -3,28 +3,14 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "core/convert.h"
 #include "cuda/record/operator.h"
 #include "device/geometry/sample.h"
 #include "ops/arguments/planes.h"
-#include "ops/geometry/sample/linear_bytes.h"
+#include "ops/geometry/sample/row.h"
 
 namespace ps {
-
-// Calls f(tag) for the types that pixels may have.
-template <class F> decltype(auto) visit_sampled(DType t, F&& f) {
-  switch (t) {
-    case DType::u8: return f(std::type_identity<uint8_t>{});
-    case DType::u16: return f(std::type_identity<uint16_t>{});
-    case DType::i16: return f(std::type_identity<int16_t>{});
-    case DType::f32: return f(std::type_identity<float>{});
-    default:
-      fail(ErrorKind::type, std::string("the input is ") + name_of(t) + ": expected UINT8, UINT16, INT16 or FLOAT");
-  }
-}
 
 inline int32_t sample_taps(int64_t interp_type) {
   constexpr int32_t taps[] = {device::kSampleNearest, device::kSampleLinear, device::kSampleCubic,
@@ -51,15 +37,26 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
 
   void run(const Context& c) const override {
     if (c.out(0).shape.volume() == 0) return;
-    visit_sampled(c.in(0).dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      switch (taps_) {
-        case device::kSampleNearest: return run_planes<T, device::kSampleNearest>(c);
-        case device::kSampleLinear: return run_planes<T, device::kSampleLinear>(c);
-        case device::kSampleCubic: return run_planes<T, device::kSampleCubic>(c);
-        default: return run_planes<T, device::kSampleLanczos>(c);
+    const Planes p = planes_of(c.in(0)), q = planes_of(c.out(0));
+    const std::vector<float> fill = fills(c, p);
+    const device::SampleFields f = fields_of(c, p, q);
+    const SampleRow row = row_of(c.in(0).dtype, f);
+    std::vector<float> kept;
+    const Map where = map(c, q, kept);
+    device::Position<2> positions[kSampleColumns];
+    const size_t element = size_of(c.in(0).dtype);
+    for (int64_t k = 0; k < q.count; k++) {
+      const uint8_t* from = c.in(0).as<uint8_t>() + size_t(k * p.elements()) * element;
+      uint8_t* to = c.out(0).as<uint8_t>() + size_t(k * q.elements()) * element;
+      const float* beyond = fill.data() + k % q.per_frame * q.channels;
+      for (int64_t x = 0; x < q.width; x += kSampleColumns) {
+        const int64_t n = std::min(kSampleColumns, q.width - x);
+        for (int64_t y = 0; y < q.height; y++) {
+          find_positions(where, k / q.per_frame, int(x), int(y), int(n), positions);
+          row(f, from, positions, n, beyond, to + size_t((y * q.width + x) * q.channels) * element);
+        }
       }
-    });
+    }
   }
 
   void record(gpu::Recorder& r) const override {
@@ -97,8 +94,6 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
 
  private:
   static constexpr int64_t kLongest = 1 << 28;       // floats and integers count pixels
-  // Columns that are done row after row: what slanting rows of them read stays in the first cache.
-  static constexpr int64_t kColumns = 64;
 
   device::SampleFields fields_of(const Context& c, const Planes& p, const Planes& q) const {
     const bool empty = p.elements() == 0;            // then the border is all there is
@@ -108,48 +103,13 @@ template <class Map> class SampleOperator : public Operator, public GpuOperator 
             device::Divisor(uint64_t(q.per_frame))};
   }
 
-  template <class T, int kTaps> void run_planes(const Context& c) const {
-    switch (planes_of(c.out(0)).channels) {
-      case 1: return run_channels<T, kTaps, 1>(c);
-      case 3: return run_channels<T, kTaps, 3>(c);
-      default: return run_channels<T, kTaps, 0>(c);
+  SampleRow row_of(DType type, const device::SampleFields& f) const {
+    switch (taps_) {
+      case device::kSampleNearest: return sample_row<device::kSampleNearest>(type, f);
+      case device::kSampleLinear: return sample_row<device::kSampleLinear>(type, f);
+      case device::kSampleCubic: return sample_row<device::kSampleCubic>(type, f);
+      default: return sample_row<device::kSampleLanczos>(type, f);
     }
-  }
-
-  // C: the number of channels, or 0 for any.
-  template <class T, int kTaps, int C> void run_channels(const Context& c) const {
-    const Planes p = planes_of(c.in(0)), q = planes_of(c.out(0));
-    const std::vector<float> fill = fills(c, p);
-    const device::SampleFields f = fields_of(c, p, q);
-    const int channels = C ? C : int(q.channels);
-    std::vector<float> kept;
-    const Map where = map(c, q, kept);
-    device::Position<2> positions[kColumns];
-    const auto pieces = [&](auto&& piece) {
-      for (int64_t k = 0; k < q.count; k++) {
-        const T* from = c.in(0).as<T>() + k * p.elements();
-        T* to = c.out(0).as<T>() + k * q.elements();
-        const float* beyond = fill.data() + k % q.per_frame * q.channels;
-        for (int64_t x = 0; x < q.width; x += kColumns) {
-          const int64_t n = std::min(kColumns, q.width - x);
-          for (int64_t y = 0; y < q.height; y++) {
-            find_positions(where, k / q.per_frame, int(x), int(y), int(n), positions);
-            piece(from, n, beyond, to + (y * q.width + x) * q.channels);
-          }
-        }
-      }
-    };
-    if constexpr (kTaps == 2 && C > 0 && std::is_same_v<T, uint8_t>)
-      if (LinearBytes<C>::fits(f)) {
-        LinearBytes<C> linear(f, kColumns);
-        return pieces([&](const uint8_t* from, int64_t n, const float* beyond, uint8_t* to) {
-          linear.run(from, positions, n, beyond, to);
-        });
-      }
-    pieces([&](const T* from, int64_t n, const float* beyond, T* to) {
-      for (int64_t i = 0; i < n; i++)
-        device::sample<T, kTaps>(f, from, positions[i], beyond, channels, to + i * channels);
-    });
   }
 
   int32_t taps_, border_;

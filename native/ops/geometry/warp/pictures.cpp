@@ -1,8 +1,8 @@
-// Warps of pictures, for all types.
-#include "ops/geometry/warp/stage.h"
+// Pictures that are blended of neighbours, for all types.
+#include "ops/geometry/warp/write.h"
 
 namespace ps {
 
-template class Warper<2>;
+template WarpRows<2> warp_rows<2, false>(DType, DType, int);
 
 }  // namespace ps

@@ -13,25 +13,13 @@
 #endif
 
 #include "core/convert.h"
-#include "device/geometry/warp.h"
+#include "ops/geometry/warp/source.h"
 
 namespace ps {
 
-inline constexpr int kWarpRows = 8, kWarpSteps = 64;
+inline constexpr int kWarpSteps = 64;
 // After so many pixels of a row the sum is begun anew, so that its roundings do not add up. These are DALI's sums.
 inline constexpr int64_t kWarpTile = 256;
-
-// What is read. Pixels are there from `lo` to `hi` only, in x, y and z: a part of the picture that is large enough.
-struct WarpSource {
-  const uint8_t* data = nullptr;       // pixel `lo`
-  int64_t pixel = 0, row = 0, plane = 0;          // bytes from one to the next
-  int32_t lo[3] = {}, hi[3] = {};      // inclusive
-  int32_t size[3] = {};                // of the whole picture
-  int channels = 0;
-  bool clamp = false;                  // beyond the border: the nearest pixel, or else `fill`
-  const uint8_t* fill = nullptr;       // a pixel; with 16 bytes behind it that can be read
-  size_t bytes = 0;                    // that can be read from `data` on
-};
 
 // Positions of kWarpSteps pixels in kWarpRows rows, by [step][row].
 template <int D> struct WarpPositions {
@@ -39,10 +27,10 @@ template <int D> struct WarpPositions {
   alignas(64) float part[D][kWarpSteps * kWarpRows];
 };
 
-// Goes along kWarpRows rows of the output, from row y of plane z on.
+// Goes along kWarpRows rows of the output, from row y of plane z on. Not inlined, since it is the same for all types.
 template <int D> class WarpWalk {
  public:
-  WarpWalk(const device::AffineMatrix<D>& m, int64_t z, int64_t y, int64_t x) {
+  [[gnu::noinline]] WarpWalk(const device::AffineMatrix<D>& m, int64_t z, int64_t y, int64_t x) {
     for (int d = 0; d < D; d++) {
       step_[d] = m.at(d, 0);
       for (int r = 0; r < kWarpRows; r++) {
@@ -60,7 +48,7 @@ template <int D> class WarpWalk {
   }
 
   // The positions of the next pixels, at most n, and how many there are.
-  template <bool kNearest> int64_t next(int64_t n, WarpPositions<D>& p) {
+  template <bool kNearest> [[gnu::noinline]] int64_t next(int64_t n, WarpPositions<D>& p) {
     if (within_ == kWarpTile) {
       next_tile();
       x_ += kWarpTile;

@@ -1,8 +1,8 @@
-// Warps of volumes, for all types.
-#include "ops/geometry/warp/stage.h"
+// Volumes that are blended of neighbours, for all types.
+#include "ops/geometry/warp/write.h"
 
 namespace ps {
 
-template class Warper<3>;
+template WarpRows<3> warp_rows<3, false>(DType, DType, int);
 
 }  // namespace ps

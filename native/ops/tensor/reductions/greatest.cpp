@@ -1,9 +1,8 @@
-// The least and the largest element, for all types.
+// The greatest element, for all types.
 #include "ops/tensor/reductions/rows.h"
 
 namespace ps {
 
-template void reduce<device::MinFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
 template void reduce<device::MaxFold>(DType, const ReducedShape&, Arena&, const double*, const void*, void*);
 
 }  // namespace ps

@@ -1,0 +1,8 @@
+// Cubic splines through pixels at any positions, for all types.
+#include "ops/geometry/sample/write.h"
+
+namespace ps {
+
+template SampleRow sample_row<device::kSampleCubic>(DType, const device::SampleFields&);
+
+}  // namespace ps

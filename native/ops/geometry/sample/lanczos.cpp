@@ -1,0 +1,8 @@
+// Lanczos windows over pixels at any positions, for all types.
+#include "ops/geometry/sample/write.h"
+
+namespace ps {
+
+template SampleRow sample_row<device::kSampleLanczos>(DType, const device::SampleFields&);
+
+}  // namespace ps
