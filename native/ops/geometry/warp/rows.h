@@ -178,10 +178,12 @@ template <class In, class Out, bool kNearest, int D, int C> class WarpPixels {
     const bool inside = uint32_t(x) < uint32_t(s_.size[0]) && uint32_t(y) < uint32_t(s_.size[1]) &&
                         (D == 2 || uint32_t(z) < uint32_t(s_.size[2]));
     if (!inside && !s_.clamp) return nullptr;
-    return there(std::clamp(x, s_.lo[0], s_.hi[0]), std::clamp(y, s_.lo[1], s_.hi[1]),
-                 D == 3 ? std::clamp(z, s_.lo[2], s_.hi[2]) : 0);
+    return there(within(x, 0), within(y, 1), D == 3 ? within(z, 2) : 0);
   }
-  const In* tap(int x, int y, int z) const {
+  [[gnu::always_inline]] int within(int v, int axis) const {
+    return v < s_.lo[axis] ? s_.lo[axis] : v > s_.hi[axis] ? s_.hi[axis] : v;
+  }
+  [[gnu::always_inline]] const In* tap(int x, int y, int z) const {
     const In* p = pixel(x, y, z);
     return p ? p : reinterpret_cast<const In*>(s_.fill);
   }
