@@ -27,10 +27,10 @@ template <int D> struct WarpPositions {
   alignas(64) float part[D][kWarpSteps * kWarpRows];
 };
 
-// Goes along kWarpRows rows of the output, from row y of plane z on. Not inlined, since it is the same for all types.
+// Goes along kWarpRows rows of the output, from row y of plane z on.
 template <int D> class WarpWalk {
  public:
-  [[gnu::noinline]] WarpWalk(const device::AffineMatrix<D>& m, int64_t z, int64_t y, int64_t x) {
+  WarpWalk(const device::AffineMatrix<D>& m, int64_t z, int64_t y, int64_t x) {
     for (int d = 0; d < D; d++) {
       step_[d] = m.at(d, 0);
       for (int r = 0; r < kWarpRows; r++) {
@@ -48,7 +48,7 @@ template <int D> class WarpWalk {
   }
 
   // The positions of the next pixels, at most n, and how many there are.
-  template <bool kNearest> [[gnu::noinline]] int64_t next(int64_t n, WarpPositions<D>& p) {
+  template <bool kNearest> int64_t next(int64_t n, WarpPositions<D>& p) {
     if (within_ == kWarpTile) {
       next_tile();
       x_ += kWarpTile;
@@ -173,15 +173,17 @@ template <class In, class Out, bool kNearest, int D, int C> class WarpPixels {
     return reinterpret_cast<const In*>(s_.data + (x - s_.lo[0]) * s_.pixel + (y - s_.lo[1]) * s_.row +
                                        (D == 3 ? (z - s_.lo[2]) * s_.plane : 0));
   }
-  // Null beyond the border, unless that is clamped.
-  const In* pixel(int x, int y, int z) const {
+  // Null beyond the border, unless that is clamped. Inline, for that is where slanting volumes mostly are.
+  [[gnu::always_inline]] const In* pixel(int x, int y, int z) const {
     const bool inside = uint32_t(x) < uint32_t(s_.size[0]) && uint32_t(y) < uint32_t(s_.size[1]) &&
                         (D == 2 || uint32_t(z) < uint32_t(s_.size[2]));
     if (!inside && !s_.clamp) return nullptr;
-    return there(std::clamp(x, s_.lo[0], s_.hi[0]), std::clamp(y, s_.lo[1], s_.hi[1]),
-                 D == 3 ? std::clamp(z, s_.lo[2], s_.hi[2]) : 0);
+    return there(within(x, 0), within(y, 1), D == 3 ? within(z, 2) : 0);
   }
-  const In* tap(int x, int y, int z) const {
+  [[gnu::always_inline]] int within(int v, int axis) const {
+    return v < s_.lo[axis] ? s_.lo[axis] : v > s_.hi[axis] ? s_.hi[axis] : v;
+  }
+  [[gnu::always_inline]] const In* tap(int x, int y, int z) const {
     const In* p = pixel(x, y, z);
     return p ? p : reinterpret_cast<const In*>(s_.fill);
   }
