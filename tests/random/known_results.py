@@ -333,6 +333,15 @@ RESULTS = [
         ),
     ),
     Known(
+        "what is divided by infinity is 0, in DALI it is no number",
+        example("fn.crop_mirror_normalize", "noise('uint8', (3, 4, 3), 1, 255)", layout="HWC", std="float('inf')"),
+        lambda case, found: (
+            uses(case, "crop_mirror_normalize")
+            and any("inf" in call.given().get("std", "") for call in case.calls)
+            and only_no_numbers(case, found)
+        ),
+    ),
+    Known(
         "low frequencies are turned into mels in double precision, by DALI in single",
         example("fn.mel_filter_bank", "noise('float32', (17, 22), 469, 1)", sample_rate="0.5", mel_formula="'htk'"),
         low_mels,

@@ -17,6 +17,7 @@ from tests.random.processes import Library, both, unfused
 from tests.random.shrink import shrunk
 
 MOST = 40  # findings, one of each kind for each operator
+SLOW = 15.0  # seconds for one case, in all libraries: worth a look
 
 
 @dataclass
@@ -57,9 +58,11 @@ def search(
         number = part
         last = part + cases * parts
         while number < last and time.monotonic() < until and len(report.findings) < MOST:
-            case = draw(seed, number, known)
+            case, where, began = draw(seed, number, known), f"seed {seed}, case {number}", time.monotonic()
             found = difference(case, libraries, report.counts)
-            if found and note(report, case, found, libraries, f"seed {seed}, case {number}"):
+            if time.monotonic() - began > SLOW:
+                keep(f"\n{where}: {time.monotonic() - began:.0f} s\n{snippet(case)}")
+            if found and note(report, case, found, libraries, where):
                 text = f"\n{list(report.findings.values())[-1]}"
                 log(text)
                 keep(text)
@@ -100,6 +103,7 @@ def outcome(dali: bool, ours: bool, died: str) -> str:
 
 def note(report: Report, case: Case, found: Difference, libraries: Libraries, where: str) -> bool:
     """The smallest case that differs so, unless one of its operator was found before."""
+    keep(f"\n{where}: {found.kind}, to be made smaller")  # that may take longer than there is time
 
     def fails(smaller: Case) -> bool:
         again = difference(smaller, libraries, Counter())
@@ -107,7 +111,7 @@ def note(report: Report, case: Case, found: Difference, libraries: Libraries, wh
 
     if (case.last.operator, found.kind) in report.findings:
         return False
-    small = shrunk(case, fails)
+    small = case if "hangs" in found.detail else shrunk(case, fails)  # each try would take the longest time again
     last = difference(small, libraries, Counter()) or found
     key = (small.last.operator, found.kind)
     is_new = key not in report.findings
