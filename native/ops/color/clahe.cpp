@@ -11,6 +11,7 @@
 #include "ops/arguments/planes.h"
 #include "ops/color/clahe/lab_tables.h"
 #include "ops/color/clahe/plane.h"
+#include "ops/color/histograms.h"
 
 namespace ps {
 
@@ -82,14 +83,16 @@ class Clahe : public Operator, public GpuOperator {
         *static_cast<device::ClaheLight*>(to) = {c.in(0).as<uint8_t>(), m.light, lab};
         return m.light ? c.in(0).shape.volume() / 3 : 0;
       });
-    r.elements(PS_FUNCTOR(ClaheCounts, "color/clahe.h"), [&](const Context& c, void* to) {
-      const Memory& m = all[size_t(c.index)];
-      const Planes p = planes_of(c.in(0));
-      if (histograms(c))
-        *static_cast<device::ClaheCounts*>(to) = {m.light ? m.light : c.in(0).as<uint8_t>(), m.counts, tiles(p),
-                                                  m.light ? 1 : int32_t(p.channels)};
-      return histograms(c) * device::kGrays;
-    });
+    record_histograms<device::ClaheCounts>(
+        r, "color/clahe.h", PS_LAYOUT_OF(ClaheCounts) + "PS_HISTOGRAM_KERNEL(ClaheCounts)\n",
+        [&](const Context& c) { return histograms(c); },
+        [&](const Context& c) {
+          const Memory& m = all[size_t(c.index)];
+          const Planes p = planes_of(c.in(0));
+          const device::ClaheTiles t = tiles(p);
+          return device::ClaheCounts{m.light ? m.light : c.in(0).as<uint8_t>(), m.counts, t,
+                                     m.light ? 1 : int32_t(p.channels), device::Divisor(uint64_t(t.tile_width))};
+        });
     r.elements(PS_FUNCTOR(ClaheMakeTables, "color/clahe.h"), [&](const Context& c, void* to) {
       const Memory& m = all[size_t(c.index)];
       if (histograms(c)) *static_cast<device::ClaheMakeTables*>(to) = {m.counts, m.tables, tiles(planes_of(c.in(0)))};

@@ -8,6 +8,7 @@
 #include "core/operator.h"
 #include "cuda/record/operator.h"
 #include "ops/arguments/planes.h"
+#include "ops/color/histograms.h"
 
 namespace ps {
 
@@ -50,12 +51,14 @@ class Equalize : public Operator, public GpuOperator {
       counts.push_back(static_cast<uint32_t*>(r.scratch(n * device::kEqualizeSlices * sizeof(uint32_t))));
       tables.push_back(static_cast<uint8_t*>(r.scratch(n)));
     }
-    r.elements(PS_FUNCTOR(EqualizeCounts, "color/equalize.h"), [&](const Context& c, void* to) {
-      const Planes p = planes_of(c.in(0));
-      *static_cast<device::EqualizeCounts*>(to) = {c.in(0).as<uint8_t>(), counts[size_t(c.index)], p.height * p.width,
-                                                   int32_t(p.channels)};
-      return histograms(c) * device::kGrays * device::kEqualizeSlices;
-    });
+    record_histograms<device::EqualizeCounts>(
+        r, "color/equalize.h", PS_LAYOUT_OF(EqualizeCounts) + "PS_HISTOGRAM_KERNEL(EqualizeCounts)\n",
+        [](const Context& c) { return histograms(c) * device::kEqualizeSlices; },
+        [&](const Context& c) {
+          const Planes p = planes_of(c.in(0));
+          return device::EqualizeCounts{c.in(0).as<uint8_t>(), counts[size_t(c.index)], p.height * p.width,
+                                        int32_t(p.channels)};
+        });
     r.elements(PS_FUNCTOR(EqualizeSums, "color/equalize.h"), [&](const Context& c, void* to) {
       *static_cast<device::EqualizeSums*>(to) = {counts[size_t(c.index)]};
       return histograms(c) * device::kGrays;

@@ -8,8 +8,8 @@ class ToCpu : public Transfer {
   using Transfer::Transfer;
 
  protected:
-  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override {
-    r.copy_to_host(to, from, bytes);
+  void copy(gpu::Recorder& r, uint8_t* to, const uint8_t* from, size_t bytes, size_t all) const override {
+    for (size_t there = 0; there < all; there += bytes) r.copy_to_host(to + there, from, bytes);
   }
 };
 

@@ -20,15 +20,21 @@ class Transfer : public Operator, public GpuOperator {
     for (int i = 0; i < r.size();) {
       const uint8_t* from = r[i].in(0).as<uint8_t>();
       uint8_t* to = r[i].out(0).as<uint8_t>();
-      size_t bytes = 0;
-      do bytes += r[i++].in(0).bytes();
-      while (i < r.size() && r[i].in(0).data == from + bytes && r[i].out(0).data == to + bytes);
-      copy(r, to, from, bytes);
+      const size_t one = r[i].in(0).bytes();
+      size_t bytes = one;
+      i++;
+      // Constants: all samples show the same memory.
+      const bool repeats = i < r.size() && one && r[i].in(0).data == from;
+      while (i < r.size() && r[i].in(0).data == from + (repeats ? 0 : bytes) && r[i].out(0).data == to + bytes &&
+             (!repeats || r[i].in(0).bytes() == one))
+        bytes += r[i++].in(0).bytes();
+      copy(r, to, from, repeats ? one : bytes, bytes);
     }
   }
 
  protected:
-  virtual void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const = 0;
+  // Writes `all` bytes, which repeat those `bytes`.
+  virtual void copy(gpu::Recorder& r, uint8_t* to, const uint8_t* from, size_t bytes, size_t all) const = 0;
 };
 
 }  // namespace ps

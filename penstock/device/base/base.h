@@ -21,6 +21,7 @@ typedef unsigned long long uint64_t;
 #define PS_HOST 0
 #define PS_UNROLL _Pragma("unroll")
 #define PS_LOOP _Pragma("unroll 1")      // keep it a loop: registers are what kernels are short of
+#define PS_TABLE(type) __device__ const type     // whose entries are asked for by numbers that nobody knows before
 #elif defined(PS_SOFTWARE_GPU)
 #include <cmath>
 #include <cstdint>
@@ -46,6 +47,7 @@ namespace ps::device { static thread_local int thread_index; static int thread_c
 #if !defined(PS_UNROLL)
 #define PS_UNROLL
 #define PS_LOOP
+#define PS_TABLE(type) inline constexpr type
 #endif
 
 namespace ps::device {

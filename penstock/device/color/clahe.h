@@ -67,27 +67,27 @@ struct ClaheLight {                    // a pixel's lightness
   }
 };
 
-// How often a tile of a plane has a value is an element. `step`: from one pixel to the next; of a frame as many planes.
+// Tiles of planes are the parts. `step`: from one pixel to the next; of a frame as many planes.
 struct ClaheCounts {
   const uint8_t* in;
   uint32_t* counts;                    // by plane, tile and value
   ClaheTiles tiles;
   int32_t step;
-  PS_FN void element(int64_t i) const {
-    const auto value = uint8_t(i % kGrays);
-    const int64_t histogram = i / kGrays, plane = histogram / tiles.count();
-    const auto tile = int32_t(histogram - plane * tiles.count());
+  Divisor columns;                     // of a tile
+#if !PS_HOST
+  template <class F> PS_FN void visit(int64_t part, const F& f) const {
+    const int64_t plane = part / tiles.count();
+    const auto tile = int32_t(part - plane * tiles.count());
     const int64_t y0 = int64_t(tile / tiles.across) * tiles.tile_height;
     const int64_t x0 = int64_t(tile % tiles.across) * tiles.tile_width;
     const uint8_t* from = in + plane / step * tiles.height * tiles.width * step + plane % step;
-    uint32_t count = 0;
-    for (int64_t y = y0; y < y0 + tiles.tile_height; y++) {
-      const uint8_t* row = from + tiles.row(y) * tiles.width * step;
-      PS_LOOP
-      for (int64_t x = x0; x < x0 + tiles.tile_width; x++) count += row[tiles.column(x) * step] == value;
+    const int64_t pixels = int64_t(tiles.tile_width) * tiles.tile_height;
+    for (int64_t i = thread(); i < pixels; i += threads()) {
+      const auto y = int64_t(columns.quotient(uint64_t(i))), x = i - y * tiles.tile_width;
+      f(from[(tiles.row(y0 + y) * tiles.width + tiles.column(x0 + x)) * step]);
     }
-    counts[i] = count;
   }
+#endif
 };
 
 struct ClaheMakeTables {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "device/base/divisor.h"
+#include "device/color/histogram.h"
 #include "device/tensor/elements.h"
 
 namespace ps::device {
 
-inline constexpr int kGrays = 256, kEqualizeSlices = 64;
+inline constexpr int kEqualizeSlices = 16;
 
 PS_FN uint8_t nearest_gray(float v) {                    // halves go to the even one; from 0 to 255
 #if defined(__CUDACC_RTC__)
@@ -34,22 +35,20 @@ PS_FN void equalize_table(const uint32_t* counts, uint8_t* table) {
   }
 }
 
-// Each of a picture's histograms is counted in slices: how often a value is in a slice, is an element.
+// Each of a picture's histograms is counted in slices, which are its parts.
 struct EqualizeCounts {
   const uint8_t* in;
   uint32_t* counts;                                      // by histogram, slice and value
   int64_t pixels;                                        // of a plane
   int32_t channels;                                      // of a plane: each has a histogram
-  PS_FN void element(int64_t i) const {
-    const auto value = uint8_t(i % kGrays);
-    const int64_t histogram = i / kGrays / kEqualizeSlices, slice = i / kGrays % kEqualizeSlices;
+#if !PS_HOST
+  template <class F> PS_FN void visit(int64_t part, const F& f) const {
+    const int64_t histogram = part / kEqualizeSlices, slice = part % kEqualizeSlices;
     const uint8_t* from = in + histogram / channels * pixels * channels + histogram % channels;
     const int64_t end = (slice + 1) * pixels / kEqualizeSlices;
-    uint32_t count = 0;
-    PS_LOOP
-    for (int64_t p = slice * pixels / kEqualizeSlices; p < end; p++) count += from[p * channels] == value;
-    counts[i] = count;
+    for (int64_t p = slice * pixels / kEqualizeSlices + thread(); p < end; p += threads()) f(from[p * channels]);
   }
+#endif
 };
 
 struct EqualizeSums {                                    // of slices, into the first one's place

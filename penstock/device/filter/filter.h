@@ -34,6 +34,30 @@ template <class In, class Out> struct Filtered : FilterFields {
                      int64_t(picture) * size[0] * size[1] * size[2] * int64_t(channels.number()) + int64_t(c);
     const float beyond = fill ? convert<float>(static_cast<const In*>(fill)[frame * fill_step]) : 0.0f;
     const float* w = weights + frame * weights_step;
+    static_cast<Out*>(out)[i] = even_rounded<Out>(inside(x0, y0, z0) ? within(from, w, x0, y0, z0)
+                                                                     : across(from, w, x0, y0, z0, beyond));
+  }
+
+ private:
+  PS_FN bool inside(int64_t x, int64_t y, int64_t z) const {
+    return x >= 0 && y >= 0 && z >= 0 && x + window[2] <= size[2] && y + window[1] <= size[1] &&
+           z + window[0] <= size[0];
+  }
+  // A window that lies in the input as a whole.
+  PS_FN float within(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0) const {
+    const auto step = int(channels.number());
+    float sum = 0;
+    PS_LOOP
+    for (int kz = 0; kz < window[0]; kz++)
+      PS_LOOP
+      for (int ky = 0; ky < window[1]; ky++) {
+        const In* row = from + (((z0 + kz) * size[1] + y0 + ky) * size[2] + x0) * int64_t(step);
+        for (int kx = 0; kx < window[2]; kx++, row += step) sum += *w++ * convert<float>(*row);
+      }
+    return sum;
+  }
+  // One that reaches beyond it.
+  PS_FN float across(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0, float beyond) const {
     float sum = 0;
     PS_LOOP
     for (int kz = 0; kz < window[0]; kz++) {
@@ -44,14 +68,14 @@ template <class In, class Out> struct Filtered : FilterFields {
         PS_LOOP
         for (int kx = 0; kx < window[2]; kx++) {
           const int64_t x = border_place(border, x0 + kx, size[2]);
-          const bool inside = z >= 0 && y >= 0 && x >= 0;
+          const bool there = z >= 0 && y >= 0 && x >= 0;
           const float v =
-              inside ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
+              there ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
           sum += w[weight_at(kz, ky, kx)] * v;
         }
       }
     }
-    static_cast<Out*>(out)[i] = even_rounded<Out>(sum);
+    return sum;
   }
 };
 

@@ -4,16 +4,10 @@
 
 #include "device/base/base.h"
 
-#if defined(__CUDACC_RTC__)
-#define PS_TABLE __device__ const float
-#else
-#define PS_TABLE inline constexpr float
-#endif
-
 namespace ps::device {
 
 // exp(-4 x^2) at multiples of 1/32.
-PS_TABLE kGaussian[] = {
+PS_TABLE(float) kGaussian[] = {
     0x1p+0f, 0x1.fe01p-1f, 0x1.f80feap-1f, 0x1.ee501p-1f, 0x1.e0facp-1f, 0x1.d05d24p-1f, 0x1.bcd554p-1f,
     0x1.a6cedep-1f, 0x1.8ebefap-1f, 0x1.752078p-1f, 0x1.5a6fcp-1f, 0x1.3f26fcp-1f, 0x1.23ba94p-1f, 0x1.089628p-1f,
     0x1.dc3448p-2f, 0x1.a933d8p-2f, 0x1.78b564p-2f, 0x1.4b25e6p-2f, 0x1.20d51cp-2f, 0x1.f3ed66p-3f, 0x1.ad48bcp-3f,
@@ -22,7 +16,7 @@ PS_TABLE kGaussian[] = {
 };
 
 // sinc(x) sinc(x / 3) at multiples of 1/32.
-PS_TABLE kLanczos[] = {
+PS_TABLE(float) kLanczos[] = {
     0x1p+0f, 0x1.ff1632p-1f, 0x1.fc5a76p-1f, 0x1.f7d1d2p-1f, 0x1.f1849ap-1f, 0x1.e97e5cp-1f, 0x1.dfcdc2p-1f,
     0x1.d4847p-1f, 0x1.c7b6dep-1f, 0x1.b97c24p-1f, 0x1.a9edc6p-1f, 0x1.992774p-1f, 0x1.8746d4p-1f, 0x1.746b2ep-1f,
     0x1.60b536p-1f, 0x1.4c46b2p-1f, 0x1.374238p-1f, 0x1.21cadcp-1f, 0x1.0c03ep-1f, 0x1.ec20dcp-2f, 0x1.c02688p-2f,
