@@ -7,7 +7,7 @@ import json
 import sys
 
 from bench.pipelines import make
-from bench.worker import memory
+from bench.memory import memory
 
 
 def main() -> None:

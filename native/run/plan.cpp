@@ -60,7 +60,8 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
   n.op = make_operator(kernel, spec);
-  n.rows = works_on_rows(*n.op) || dynamic_cast<const SourceOperator*>(n.op.get());
+  n.rows = works_on_rows(*n.op) || dynamic_cast<const SourceOperator*>(n.op.get()) ||
+           dynamic_cast<const SequenceSource*>(n.op.get());
   n.inputs = std::move(inputs);
   n.args = std::move(args);
   n.key = key;

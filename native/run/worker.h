@@ -12,6 +12,11 @@
 
 namespace ps {
 
+// What went wrong, of a node that is known.
+struct Blamed {
+  Failure failure;
+};
+
 class Worker {
  public:
   Worker(const Plan& plan, std::shared_ptr<Pool> pool, int index, std::shared_ptr<Trace> trace);
@@ -21,6 +26,8 @@ class Worker {
   std::vector<NodeStats> stats;                // by node
   std::vector<PassCounts> passes;              // by Group::counted
   static constexpr int kMostSamples = 64;      // at a time
+  static constexpr size_t kMaxStages = 64;     // of a row pipeline
+  static constexpr uint64_t kClockEvery = 8;   // while a profile is recorded: of row pipelines, those with clocks
 
  private:
   Context context(Batch& batch, int node, int sample);
@@ -38,6 +45,7 @@ class Worker {
   };
   void run_group(Batch& batch, const Group& group, int sample);
   RowsMisfit run_rows(Batch& batch, const Group& group, int sample);
+  RowsMisfit run_frames(Batch& batch, const Group& group, int sample, const SequenceSource& source);
   Failure blamed(const Batch& batch, int node, int sample) const;    // for the exception that is being handled
 
   const Plan& plan_;

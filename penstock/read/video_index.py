@@ -98,13 +98,25 @@ def _libraries() -> str:
 
 def _make(path: str) -> Block:
     data, size = c.c_void_p(), c.c_int64()
-    handle = native.blocking().ps_video_index_make(os.fsencode(path), c.byref(data), c.byref(size))
+    return _taken(native.blocking().ps_video_index_make(os.fsencode(path), c.byref(data), c.byref(size)), data, size)
+
+
+def _taken(handle: int | None, data: c.c_void_p, size: c.c_int64) -> Block:
+    """A copy of an index that was made, in memory of its own."""
     if not handle:
         raise native.failure()
     try:
         return np.frombuffer(c.string_at(data, size.value), np.uint8)
     finally:
         native.quick().ps_video_index_destroy(handle)
+
+
+def index_bytes(video: Block) -> VideoIndex:
+    """The index of a file in memory. Raises PenstockError."""
+    codecs.prepare()
+    data, size = c.c_void_p(), c.c_int64()
+    handle = native.blocking().ps_video_index_of(video.ctypes.data, video.nbytes, c.byref(data), c.byref(size))
+    return VideoIndex(_taken(handle, data, size))
 
 
 def _is_sound(block: Any) -> bool:

@@ -48,10 +48,20 @@ class Cut : public RowOperator, public StageOperator {
     return r.shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    const Shape& input = c.in(0).shape;
+    const Region& r = c.param<Region>();
+    if (!(c.out(0).layout == Layout("FHWC"))) return misfit::no_frames;
+    if (!r.inside(input)) return misfit::outside;
+    if (r.shape[0] != input[0] || r.shape[3] != input[3]) return "other axes than height and width are cut";
+    return r.shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
   RowStage* begin(const Context& c) const override {
     const Region& r = c.param<Region>();
     WindowStage& stage = c.st<RowsState>().stage;
-    stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[1], r.anchor[0],
+    const int h = r.shape.ndim - 3;
+    stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[h + 1], r.anchor[h],
                 truncating_converter(c.in(0).dtype, c.out(0).dtype));
     return &stage;
   }

@@ -40,6 +40,12 @@ class Flip : public RowOperator, public StageOperator {
     return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    if (!(c.out(0).layout == Layout("FHWC"))) return misfit::no_frames;
+    if (c.param<Axes>().height) return "rows change their order";
+    return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
   RowStage* begin(const Context& c) const override {
     FlipStage& stage = c.st<RowsState>().stage;
     stage.begin(format(c.in(0)), c.param<Axes>().width);

@@ -20,7 +20,7 @@ constexpr size_t kMostOpen = 48;                   // files that are kept open f
 constexpr int64_t kMostKept = int64_t(256) << 20;  // bytes of pictures that their decoders hold
 constexpr int64_t kPictures = 8;                   // that a decoder holds
 
-class ReadVideo : public Operator {
+class ReadVideo : public SequenceSource {
  public:
   static constexpr Count kOutputs{1, 4};
 
@@ -52,7 +52,7 @@ class ReadVideo : public Operator {
     if (timestamps_) describe(DType::f64, count(sample));
   }
 
-  void run(const Context& c) const override {
+  void produce(const Context& c, Frames& clip) const override {
     const int64_t sample = number(c);
     const int64_t video = videos_.as<int32_t>()[sample];
     const VideoIndex known = index(video);
@@ -67,7 +67,7 @@ class ReadVideo : public Operator {
     if (timestamps_)
       std::transform(frames.begin(), frames.end(), c.out(at++).as<double>(),
                      [&](int64_t f) { return f == kFilled ? -1.0 : known.seconds(f); });
-    read(c, video, known, frames);
+    read(c, video, known, frames, clip);
   }
 
  private:
@@ -121,7 +121,8 @@ class ReadVideo : public Operator {
     return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, 0, end, pad_);
   }
 
-  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames) const {
+  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames,
+            Frames& clip) const {
     const auto [first, last] = std::minmax_element(frames.begin(), frames.end());
     if (frames.empty()) return;
     std::unique_ptr<Video> one = idle_.take(video, std::max<int64_t>(*first, 0));
@@ -129,7 +130,7 @@ class ReadVideo : public Operator {
       one = std::make_unique<Video>(std::make_unique<VideoBytes>(open_file(names_[video])), known);
       one->container = video;
     }
-    writer_.write(*one, known, frames.data(), int64_t(frames.size()), c.out(0), *c.state);
+    writer_.write(*one, known, frames.data(), int64_t(frames.size()), clip, *c.state);
     one->place = *last + 1;
     idle_.give_back(std::move(one));
   }

@@ -74,6 +74,13 @@ class ResampleOperator : public RowOperator, public StageOperator {
     return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    if (!(c.out(0).layout == Layout("FHWC"))) return misfit::no_frames;
+    if (p.axes[0].flipped()) return "rows change their order";
+    return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
   RowStage* begin(const Context& c) const override {
     const Params& p = c.param<Params>();
     ResizeStage& stage = c.st<ThreadState>().resampler.stage;

@@ -1,0 +1,86 @@
+// Sequences that go through a chain of operators frame by frame, so that no frame lies in memory before the last one.
+#include <optional>
+#include <vector>
+
+#include "rows/memory_rows.h"
+#include "run/stage_clock.h"
+#include "run/worker.h"
+
+namespace ps {
+namespace {
+
+// A row pipeline for each frame, of the stages that operators have for it.
+class FramePasses : public SequenceSource::Frames {
+ public:
+  struct Stage {
+    const RowOperator& op;
+    const Context& context;
+  };
+
+  FramePasses(const std::vector<Stage>& stages, StageClocks* clocks) : stages_(stages), clocks_(clocks) {}
+
+  RowSink& begin(int64_t frame, Window& wanted) override {
+    const Stage& last = stages_.back();
+    Tensor& output = last.context.out(0);
+    if (last.op.stores()) sink_.emplace(output.data, RowFormat{});
+    else sink_.emplace(frame_of(output, frame), last.op.format(output));
+    begun_.clear();
+    RowStage* previous = nullptr;
+    RowSink* top = nullptr;
+    for (size_t i = 0; i < stages_.size(); i++) {
+      const int64_t start = clocks_ ? now_ns() : 0;
+      RowStage* stage = stages_[i].op.begin_frame(stages_[i].context, frame);
+      RowSink* entry = stage;
+      if (clocks_) entry = &clocks_->watch(i + 1, *stage, now_ns() - start);
+      (previous ? previous->next : top) = entry;
+      previous = stage;
+      begun_.push_back(stage);
+    }
+    previous->next = &*sink_;
+    wanted = {0, 0, previous->out.width, previous->out.height};
+    for (size_t i = begun_.size(); i-- > 0;) wanted = begun_[i]->demand(wanted);
+    return *top;
+  }
+
+ private:
+  const std::vector<Stage>& stages_;
+  StageClocks* clocks_;
+  std::vector<RowStage*> begun_;
+  std::optional<MemorySink> sink_;
+};
+
+}  // namespace
+
+Worker::RowsMisfit Worker::run_frames(Batch& batch, const Group& group, int sample, const SequenceSource& source) {
+  if (group.nodes.size() == 1) return {group.nodes[0], "it stands alone"};
+  in_.clear(); args_.clear(); out_.clear();
+  Context contexts[kMaxStages];
+  std::vector<FramePasses::Stage> stages;
+  for (size_t i = 0; i < group.nodes.size(); i++) {
+    const int node = group.nodes[i];
+    contexts[i] = context(batch, node, sample);
+    if (i == 0) continue;
+    const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(node)].op.get());
+    if (const Misfit why = op->frames_misfit(contexts[i])) return {node, why};
+    if (op->stores() && i + 1 < group.nodes.size()) return {node, "it writes another layout, which ends a pass"};
+    stages.push_back({*op, contexts[i]});
+  }
+  std::optional<StageClocks> clocks;
+  if (trace_->on() && pipelines_++ % kClockEvery == 0) clocks.emplace(group.nodes, true);
+  try {
+    allocate(batch, plan_.nodes[size_t(group.nodes.back())], sample, local_);
+    for (int k = 1; k < contexts[0].num_outputs; k++)              // what it gives besides the sequence
+      if (Tensor& t = contexts[0].out(k); !t.data) t.data = local_.take(t.bytes());
+    FramePasses frames(stages, clocks ? &*clocks : nullptr);
+    source.produce(contexts[0], frames);
+  } catch (...) {
+    throw Blamed{blamed(batch, group.nodes[0], sample)};
+  }
+  scratch_.clear();
+  const int64_t took = lap();
+  stats[size_t(group.nodes[0])].run_ns += took;
+  if (clocks) clocks->add_to(stats, took);
+  return {};
+}
+
+}  // namespace ps
