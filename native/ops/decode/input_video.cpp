@@ -4,7 +4,7 @@
 
 #include "ops/decode/clip.h"
 #include "ops/decode/file.h"
-#include "read/containers.h"
+#include "ops/decode/kept_videos.h"
 
 namespace ps {
 namespace {
@@ -14,7 +14,7 @@ constexpr size_t kMostOpen = 16;                   // decoders that are kept for
 class InputVideo : public SequenceSource {
  public:
   static constexpr Count kInputs{3, 3};
-  explicit InputVideo(const Spec& s) : writer_(s), idle_(kMostOpen) {}
+  explicit InputVideo(const Spec& s) : writer_(s), kept_(kMostOpen) {}
 
   std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
 
@@ -27,14 +27,11 @@ class InputVideo : public SequenceSource {
     const Clip k = clip(c);
     std::vector<int64_t> frames(size_t(k.wanted), kFilled);
     std::iota(frames.begin(), frames.begin() + k.count, k.first);
-    std::unique_ptr<Video> video = idle_.take(k.video, k.first);
-    if (!video) {
-      video = std::make_unique<Video>(std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()), index(c));
-      video->container = k.video;
-    }
-    writer_.write(*video, index(c), frames.data(), k.wanted, out, *c.state);
-    video->place = k.first + k.count;
-    idle_.give_back(std::move(video));
+    const VideoIndex all = index(c);
+    kept_.with(
+        k.video, all, k.first, k.first + k.count - 1, all.frames() > all.keys() * k.count,
+        [&] { return std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()); },
+        [&](Video& video) { writer_.write(video, all, frames.data(), k.wanted, out, *c.state); });
   }
 
  private:
@@ -50,7 +47,7 @@ class InputVideo : public SequenceSource {
 
   ClipWriter writer_;
   // Those of a video whose memory is gone are never taken again: its number does not come back.
-  mutable Containers<Video> idle_;
+  mutable KeptVideos kept_;
 };
 
 PS_OPERATOR("input_video", InputVideo)
