@@ -70,7 +70,12 @@ class Contestant:
     def process(self) -> Iterator[subprocess.Popen[str]]:
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
-                self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+                self.command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
             )
             try:
                 yield process

@@ -6,8 +6,8 @@ import gc
 import json
 import sys
 
-from bench.pipelines import make
 from bench.memory import memory
+from bench.pipelines import make
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from bench import machine
 from bench.contest import Contestant, contest, fastest, ratio

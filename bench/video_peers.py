@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.memory import memory
 from bench.timing import seconds_each
-from bench.video_work import OUT, Clip, clips
+from bench.video_work import OUT, Clip, clips, files
 
 WARM_UP = 1  # runs before each round that are not counted
 KEPT = 16  # decoders of a thread: as many as there are files of random clips
@@ -104,7 +104,7 @@ def ffmpeg(work: str, root: str, threads: int) -> Callable[[], int]:
     """All frames of the files, by FFmpeg's own command; to pictures in RGB, if that is the work."""
     import subprocess
 
-    paths = sorted({clip.path for clip, _ in zip(clips("spread", root, 100), range(99), strict=False)})
+    paths = files(root)
 
     def run() -> int:
         path = paths[0]

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.video_work import CLIP, OUT, RATE, SPREAD, STRIDE, pair
+from bench.video_work import CLIP, OUT, RATE, SPREAD, STRIDE, files, pair
 from penstock import Pipeline, fn
 
 IN_ORDER = 30  # frames of a sequence, where all are read
@@ -15,7 +15,7 @@ IN_ORDER = 30  # frames of a sequence, where all are read
 
 def pipeline(work: str, root: str, threads: int, count: int) -> tuple[Pipeline, int]:
     """What does the work, and how many frames a batch has; of files with ``count`` frames each."""
-    names = sorted(str(path) for path in Path(root).glob("*.mp4"))
+    names = files(root)
     batch = {"clips": 8, "spread": 4, "stamps": 64}.get(work, 2)
     pipe = Pipeline(batch_size=batch, num_threads=threads, device_id=None, seed=1)
     with pipe:

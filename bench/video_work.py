@@ -32,9 +32,14 @@ def pair(name: str, count: int) -> tuple[int, int]:
     return first, second
 
 
+def files(root: str) -> list[str]:
+    """The videos of a folder."""
+    return sorted(str(path) for path in Path(root).glob("*.mp4"))
+
+
 def clips(work: str, root: str, count: int) -> Iterator[Clip]:
     """For ever: of files that have ``count`` frames each."""
-    paths = sorted(str(path) for path in Path(root).glob("*.mp4"))
+    paths = files(root)
     chosen = random.Random(1)
     while True:
         if work == "stamps":

@@ -1,4 +1,5 @@
 // Sequences that go through a chain of operators frame by frame, so that no frame lies in memory before the last one.
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -51,24 +52,31 @@ class FramePasses : public SequenceSource::Frames {
 
 }  // namespace
 
+// As many operators as take frames go in one pass, from the first on; the others come behind it, one by one.
 Worker::RowsMisfit Worker::run_frames(Batch& batch, const Group& group, int sample, const SequenceSource& source) {
-  if (group.nodes.size() == 1) return {group.nodes[0], "it stands alone"};
   in_.clear(); args_.clear(); out_.clear();
   Context contexts[kMaxStages];
   std::vector<FramePasses::Stage> stages;
-  for (size_t i = 0; i < group.nodes.size(); i++) {
+  Group passed{{group.nodes[0]}}, rest;
+  RowsMisfit misfit{group.nodes[0], "it stands alone"};
+  contexts[0] = context(batch, group.nodes[0], sample);
+  for (size_t i = 1; i < group.nodes.size(); i++) {
     const int node = group.nodes[i];
+    const auto* op = dynamic_cast<const RowOperator*>(plan_.nodes[size_t(node)].op.get());
     contexts[i] = context(batch, node, sample);
-    if (i == 0) continue;
-    const auto* op = static_cast<const RowOperator*>(plan_.nodes[size_t(node)].op.get());
-    if (const Misfit why = op->frames_misfit(contexts[i])) return {node, why};
-    if (op->stores() && i + 1 < group.nodes.size()) return {node, "it writes another layout, which ends a pass"};
+    misfit = {node, op ? op->frames_misfit(contexts[i]) : kNoRows};
+    if (!misfit.why && !stages.empty() && stages.back().op.stores())
+      misfit = {group.nodes[i - 1], "it writes another layout, which ends a pass"};
+    if (misfit.why) break;
     stages.push_back({*op, contexts[i]});
+    passed.nodes.push_back(node);
   }
+  if (stages.empty()) return misfit;
+  rest.nodes.assign(group.nodes.begin() + std::ptrdiff_t(passed.nodes.size()), group.nodes.end());
   std::optional<StageClocks> clocks;
-  if (trace_->on() && pipelines_++ % kClockEvery == 0) clocks.emplace(group.nodes, true);
+  if (trace_->on() && pipelines_++ % kClockEvery == 0) clocks.emplace(passed.nodes, true);
   try {
-    allocate(batch, plan_.nodes[size_t(group.nodes.back())], sample, local_);
+    allocate(batch, plan_.nodes[size_t(passed.nodes.back())], sample, local_);
     for (int k = 1; k < contexts[0].num_outputs; k++)              // what it gives besides the sequence
       if (Tensor& t = contexts[0].out(k); !t.data) t.data = local_.take(t.bytes());
     FramePasses frames(stages, clocks ? &*clocks : nullptr);
@@ -80,7 +88,9 @@ Worker::RowsMisfit Worker::run_frames(Batch& batch, const Group& group, int samp
   const int64_t took = lap();
   stats[size_t(group.nodes[0])].run_ns += took;
   if (clocks) clocks->add_to(stats, took);
-  return {};
+  if (!rest.nodes.empty()) run_alone(batch, rest, sample);
+  misfit.done = true;
+  return misfit;
 }
 
 }  // namespace ps

@@ -114,7 +114,9 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
       for (int n : g)
         for (int v : nodes[size_t(n)].outputs) values[size_t(v)].gpu = nodes[size_t(n)].device_output;
     const auto fits = [&](int n) { return n == g[0] ? nodes[size_t(n)].rows : works_on_rows(*nodes[size_t(n)].op); };
-    if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end()) group.no_rows = *found;
+    const bool frames = dynamic_cast<const SequenceSource*>(nodes[size_t(g[0])].op.get());     // go as far as they can
+    if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end() && !frames)
+      group.no_rows = *found;
     s.groups.push_back(std::move(group));
   }
   std::sort(s.nodes.begin(), s.nodes.end());   // nodes are numbered in topological order

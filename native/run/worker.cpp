@@ -16,7 +16,6 @@ namespace {
 
 // Pointers of all contexts of one group live side by side; this is far more than any group needs.
 constexpr size_t kMaxPointers = 4096;
-constexpr Misfit kNoRows = "it does not work on rows";
 
 }  // namespace
 
@@ -204,7 +203,7 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
 
 void Worker::run_group(Batch& batch, const Group& group, int sample) {
   const RowsMisfit misfit = group.no_rows < 0 ? run_rows(batch, group, sample) : RowsMisfit{group.no_rows, kNoRows};
-  if (misfit.why) run_alone(batch, group, sample);
+  if (misfit.why && !misfit.done) run_alone(batch, group, sample);
   if (group.counted < 0) return;
   PassCounts& counts = passes[size_t(group.counted)];
   if (misfit.why) counts.add(1, misfit.node, misfit.why);

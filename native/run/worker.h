@@ -27,6 +27,7 @@ class Worker {
   std::vector<PassCounts> passes;              // by Group::counted
   static constexpr int kMostSamples = 64;      // at a time
   static constexpr size_t kMaxStages = 64;     // of a row pipeline
+  static constexpr Misfit kNoRows = "it does not work on rows";
   static constexpr uint64_t kClockEvery = 8;   // while a profile is recorded: of row pipelines, those with clocks
 
  private:
@@ -42,6 +43,7 @@ class Worker {
   struct RowsMisfit {
     int node = -1;
     Misfit why = fits;
+    bool done = false;                         // all the same, part of it in one pass
   };
   void run_group(Batch& batch, const Group& group, int sample);
   RowsMisfit run_rows(Batch& batch, const Group& group, int sample);

@@ -50,8 +50,8 @@ typedef struct {
   psv_index* (*make_index)(const psv_source*, int64_t most_pixels, psv_failure*);
   const void* (*index_data)(const psv_index*, size_t* bytes);
   void (*free_index)(psv_index*);
-  // Of an index that is sound, and lives as long as the decoder, as `source` does. `threads`: that decode frames side by
-  // side. Null: it failed.
+  // Of an index that is sound, and lives as long as the decoder, as `source` does. `threads` decode frames
+  // side by side. Null: it failed.
   psv_decoder* (*open)(const psv_source*, const void* index, int64_t most_pixels, int32_t threads, psv_failure*);
   // Shows these frames, which rise, in their order. 0: it failed; the decoder is to be closed then.
   int (*decode)(psv_decoder*, const int64_t* frames, int64_t count, psv_take take, void* user, psv_failure*);

@@ -235,7 +235,9 @@ class Inputs:
         with suppress(RuntimeError):  # nobody waits
             self._nothing_new.release()
 
-    def _accepted(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> tuple[Input, Sequence[Given]]:
+    def _accepted(
+        self, to: str | DataNode, data: Any, layout: str | None, stream: Any
+    ) -> tuple[Input, Sequence[Given]]:
         if not isinstance(to, (str, DataNode)):
             raise ArgumentTypeError(f"feed_input(): {to!r}: expected the name of an input, or its node")
         one = self._named(to if isinstance(to, str) else to.source.name)
@@ -377,6 +379,7 @@ class Inputs:
 
     def _nothing(self, one: Input) -> NoDataError:
         return NoDataError(
-            f"{one.op.shown_name()} {one.node.name!r} has no data for this iteration: call feed_input({one.node.name!r}, "
-            f"batch) before run(), or run({one.node.name}=batch)\n  operator made at {one.node.location}"
+            f"{one.op.shown_name()} {one.node.name!r} has no data for this iteration: call "
+            f"feed_input({one.node.name!r}, batch) before run(), or "
+            f"run({one.node.name}=batch)\n  operator made at {one.node.location}"
         )

@@ -10,7 +10,6 @@ from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
 from penstock.optimize.plan import Plan, Scope, Segment, Where, elements_of, is_data
 
-
 _LOWER = {Contract.SAMPLER, Contract.PIXEL, Contract.STORE}  # what a source's rows go through
 
 

@@ -1,7 +1,8 @@
-"""fn.experimental.inputs.video: sequences of videos that are fed, as DALI gives them; exact, in step, and broken ones."""
+"""fn.experimental.inputs.video: sequences of videos that are fed, as DALI gives them; exact, in step, broken ones."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any
@@ -55,7 +56,7 @@ def test_sequences_are_dalis(policy: str, length: int, batch: int) -> None:
     theirs, ours = made(library=dali, depth=1, **arguments), made(**arguments)
     for pipe in (theirs, ours):
         pipe.feed_input("video", fed(VP9))
-    count = -(-(-(-VP9.frames // length)) // batch)
+    count = math.ceil(math.ceil(VP9.frames / length) / batch)
     for _ in range(count):
         (wanted,), (found,) = theirs.run(), ours.run()
         assert len(found) == len(wanted)
@@ -75,7 +76,7 @@ def test_several_videos_one_behind_the_other() -> None:
         pipe.feed_input("video", fed(clip))
     batches = all_of(pipe)
     assert [[len(s) for s in batch] for batch in batches] == (
-        [[6, 6], [6, 5]] + [[6, 6], [6, 6], [6, 4]] + [[6, 6], [6, 5]]
+        [*[[6, 6], [6, 5]], *[[6, 6], [6, 6], [6, 4]], *[[6, 6], [6, 5]]]
     )
     wanted = [*rgb(H264), *rgb(VP9), *rgb(H264)]
     found = [frame for batch in batches for sequence in batch for frame in sequence]

@@ -9,7 +9,7 @@
 namespace ps {
 namespace {
 
-constexpr size_t kMostOpen = 16;                   // decoders that are kept for sequences to come
+constexpr size_t kMostOpen = 4;                    // decoders that are kept for sequences to come
 
 class InputVideo : public SequenceSource {
  public:

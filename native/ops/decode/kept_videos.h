@@ -17,9 +17,9 @@ class KeptVideos {
  public:
   explicit KeptVideos(size_t most) : idle_(most) {}
 
-  // Calls `use` with a decoder of this video; `open` gives the bytes for a new one. `chained`: what follows these frames
-  // is soon wanted, too, and key frames are far apart. Of such a group of frames one decoder alone has something to do,
-  // so it gets threads, and others wait for it.
+  // Calls `use` with a decoder of this video; `open` gives the bytes for a new one. `chained`: what follows these
+  // frames is soon wanted, too, and key frames are far apart. Of such a group of frames one decoder alone has something
+  // to do, so it gets threads, and others wait for it.
   template <class Open, class Use>
   void with(int64_t number, const VideoIndex& index, int64_t first, int64_t last, bool chained, Open open, Use use) {
     std::optional<InTurn::Turn> turn;
