@@ -341,8 +341,6 @@ PS_API void ps_record_table_destroy(ps_record_table*);
 /* The index of a video (video/index.h), made by going through its packets: `data` and `bytes` are those of one block,
  * which lives as long as the index. Null: it failed. */
 PS_API ps_video_index* ps_video_index_make(const char* path, const void** data, int64_t* bytes); /* waits */
-PS_API ps_video_index* ps_video_index_of(const void* video, int64_t video_bytes, const void** data,
-                                         int64_t* bytes); /* of a file in memory; waits */
 PS_API void ps_video_index_destroy(ps_video_index*);
 PS_API int ps_video_index_check(const void* data, int64_t bytes); /* whether a block is such an index */
 PS_API const char* ps_video_libraries(void);  /* that decode videos, with versions; null: they are missing; waits */

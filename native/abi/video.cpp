@@ -13,11 +13,10 @@ struct ps_video_index {
   std::vector<int64_t> block;
 };
 
-// Of what `open` gives.
-template <class Open> static ps_video_index* made_of(Open open, const void** data, int64_t* bytes) {
+ps_video_index* ps_video_index_make(const char* path, const void** data, int64_t* bytes) {
   std::unique_ptr<ps_video_index> made;
   guarded([&] {
-    VideoBytes video = open();
+    VideoBytes video(open_file(path));
     made = std::make_unique<ps_video_index>(ps_video_index{index_video(video)});
     return 0;
   });
@@ -25,14 +24,6 @@ template <class Open> static ps_video_index* made_of(Open open, const void** dat
   *data = made->block.data();
   *bytes = VideoIndex(made->block.data()).head().bytes;
   return made.release();
-}
-
-ps_video_index* ps_video_index_make(const char* path, const void** data, int64_t* bytes) {
-  return made_of([&] { return VideoBytes(open_file(path)); }, data, bytes);
-}
-
-ps_video_index* ps_video_index_of(const void* video, int64_t video_bytes, const void** data, int64_t* bytes) {
-  return made_of([&] { return VideoBytes(video, size_t(video_bytes)); }, data, bytes);
 }
 
 int ps_video_index_check(const void* data, int64_t bytes) { return VideoIndex::is_sound(data, size_t(bytes)); }

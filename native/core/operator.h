@@ -166,7 +166,6 @@ using Misfit = const char*;
 inline constexpr Misfit fits = nullptr;
 namespace misfit {
 inline constexpr Misfit no_picture = "the input is not one picture (height, width, channels)";
-inline constexpr Misfit no_frames = "the input is not one sequence (frames, height, width, channels)";
 inline constexpr Misfit no_pictures = "the input has no height and width next to each other";
 inline constexpr Misfit no_pixels = "there are no pixels";
 inline constexpr Misfit broadcast = "the result has another shape than the picture";
@@ -185,10 +184,6 @@ class RowOperator : public Operator {
   virtual RowFormat format(const Tensor& t) const;      // of interleaved pictures: the last three axes are H, W, C
   // True: the stage writes the output tensor by itself (other layouts than interleaved), and ends the pipeline.
   virtual bool stores() const { return false; }
-  // The same for frames of a sequence, of which a source gives one after the other: why this sample's are no rows of
-  // pictures; and the stage for the frame at this place. The tensors are the whole sequence's.
-  virtual Misfit frames_misfit(const Context&) const { return "it takes no single frames of sequences"; }
-  virtual RowStage* begin_frame(const Context& c, [[maybe_unused]] int64_t frame) const { return begin(c); }
 };
 
 // An operator that gives the rows of a picture: a decoder.
@@ -196,18 +191,6 @@ class SourceOperator : public Operator {
  public:
   virtual void produce(const Context& c, const Window& window, RowSink& sink) const = 0;
   void run(const Context& c) const override;            // the whole picture into the output
-};
-
-// An operator that gives the rows of a sequence's frames: a decoder of videos. The first output is the sequence.
-class SequenceSource : public Operator {
- public:
-  // Takes the frames, whole rows of their windows, in any order.
-  struct Frames {
-    virtual ~Frames() = default;
-    virtual RowSink& begin(int64_t frame, Window& wanted) = 0;
-  };
-  virtual void produce(const Context& c, Frames& frames) const = 0;
-  void run(const Context& c) const override;            // all of them into the output
 };
 
 using Factory = std::unique_ptr<Operator> (*)(const Spec&);

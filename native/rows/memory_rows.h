@@ -19,11 +19,6 @@ inline RowFormat picture_format(const Tensor& t) {
   return f;
 }
 
-// Where a frame of a sequence begins, whose first axis is that of frames.
-inline void* frame_of(const Tensor& t, int64_t frame) {
-  return t.as<uint8_t>() + t.bytes() / size_t(t.shape[0]) * size_t(frame);
-}
-
 // Stores rows in a tensor.
 class MemorySink : public RowSink {
  public:

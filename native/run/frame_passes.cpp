@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "rows/memory_rows.h"
 #include "run/stage_clock.h"
 #include "run/worker.h"
 
@@ -15,6 +14,7 @@ class FramePasses : public SequenceSource::Frames {
  public:
   struct Stage {
     const RowOperator& op;
+    const FrameStages& frames;
     const Context& context;
   };
 
@@ -30,7 +30,7 @@ class FramePasses : public SequenceSource::Frames {
     RowSink* top = nullptr;
     for (size_t i = 0; i < stages_.size(); i++) {
       const int64_t start = clocks_ ? now_ns() : 0;
-      RowStage* stage = stages_[i].op.begin_frame(stages_[i].context, frame);
+      RowStage* stage = stages_[i].frames.begin_frame(stages_[i].context, frame);
       RowSink* entry = stage;
       if (clocks_) entry = &clocks_->watch(i + 1, *stage, now_ns() - start);
       (previous ? previous->next : top) = entry;
@@ -63,12 +63,13 @@ Worker::RowsMisfit Worker::run_frames(Batch& batch, const Group& group, int samp
   for (size_t i = 1; i < group.nodes.size(); i++) {
     const int node = group.nodes[i];
     const auto* op = dynamic_cast<const RowOperator*>(plan_.nodes[size_t(node)].op.get());
+    const auto* frames = dynamic_cast<const FrameStages*>(op);
     contexts[i] = context(batch, node, sample);
-    misfit = {node, op ? op->frames_misfit(contexts[i]) : kNoRows};
+    misfit = {node, !op ? kNoRows : frames ? frames->frames_misfit(contexts[i]) : "it takes no frames"};
     if (!misfit.why && !stages.empty() && stages.back().op.stores())
       misfit = {group.nodes[i - 1], "it writes another layout, which ends a pass"};
     if (misfit.why) break;
-    stages.push_back({*op, contexts[i]});
+    stages.push_back({*op, *frames, contexts[i]});
     passed.nodes.push_back(node);
   }
   if (stages.empty()) return misfit;
@@ -79,8 +80,8 @@ Worker::RowsMisfit Worker::run_frames(Batch& batch, const Group& group, int samp
     allocate(batch, plan_.nodes[size_t(passed.nodes.back())], sample, local_);
     for (int k = 1; k < contexts[0].num_outputs; k++)              // what it gives besides the sequence
       if (Tensor& t = contexts[0].out(k); !t.data) t.data = local_.take(t.bytes());
-    FramePasses frames(stages, clocks ? &*clocks : nullptr);
-    source.produce(contexts[0], frames);
+    FramePasses pass(stages, clocks ? &*clocks : nullptr);
+    source.produce(contexts[0], pass);
   } catch (...) {
     throw Blamed{blamed(batch, group.nodes[0], sample)};
   }

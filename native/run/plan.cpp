@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda/record/operator.h"
+#include "rows/frames.h"
 
 namespace ps {
 namespace {

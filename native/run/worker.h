@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "rows/frames.h"
 #include "run/batch.h"
 #include "run/pass_counts.h"
 #include "run/plan.h"

@@ -202,7 +202,6 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_jpeg_index_finish": (c.c_int, [c.c_void_p]),
     "ps_jpeg_index_destroy": (None, [c.c_void_p]),
     "ps_video_index_make": (c.c_void_p, [c.c_char_p, c.POINTER(c.c_void_p), _i64p]),
-    "ps_video_index_of": (c.c_void_p, [c.c_void_p, c.c_int64, c.POINTER(c.c_void_p), _i64p]),
     "ps_video_libraries": (c.c_char_p, []),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
     "ps_archive_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Members)]),

@@ -6,6 +6,7 @@ import ctypes as c
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from penstock.read import kept
 from penstock.read.index import has_scheme
 
 _AT_ONCE = 8  # files that are gone through
+_NUMBERS = count(1)  # of files in memory
 _LEAST = 0  # bytes of an index that is worth keeping: any is, since a file is opened for it
 
 # native/video/index.h: VideoHead, and VideoPacket with the flag in the highest bit of `bytes`.
@@ -98,11 +100,7 @@ def _libraries() -> str:
 
 def _make(path: str) -> Block:
     data, size = c.c_void_p(), c.c_int64()
-    return _taken(native.blocking().ps_video_index_make(os.fsencode(path), c.byref(data), c.byref(size)), data, size)
-
-
-def _taken(handle: int | None, data: c.c_void_p, size: c.c_int64) -> Block:
-    """A copy of an index that was made, in memory of its own."""
+    handle = native.blocking().ps_video_index_make(os.fsencode(path), c.byref(data), c.byref(size))
     if not handle:
         raise native.failure()
     try:
@@ -114,9 +112,14 @@ def _taken(handle: int | None, data: c.c_void_p, size: c.c_int64) -> Block:
 def index_bytes(video: Block) -> VideoIndex:
     """The index of a file in memory. Raises PenstockError."""
     codecs.prepare()
-    data, size = c.c_void_p(), c.c_int64()
-    handle = native.blocking().ps_video_index_of(video.ctypes.data, video.nbytes, c.byref(data), c.byref(size))
-    return VideoIndex(_taken(handle, data, size))
+    name = f"memory://penstock.fed/{next(_NUMBERS)}"
+    quick = native.quick()
+    if quick.ps_memory_file(name.encode(), video.ctypes.data, video.nbytes):
+        raise native.failure()
+    try:
+        return VideoIndex(_make(name))
+    finally:
+        quick.ps_memory_file(name.encode(), None, 0)
 
 
 def _is_sound(block: Any) -> bool:

@@ -14,11 +14,11 @@
 #include "ops/color/crop_mirror_normalize/types.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
-#include "rows/memory_rows.h"
+#include "rows/frames.h"
 
 namespace ps {
 
-class CropMirrorNormalize : public RowOperator, public StageOperator {
+class CropMirrorNormalize : public RowOperator, public StageOperator, public FrameStages {
  public:
   explicit CropMirrorNormalize(const Spec& s)
       : window_(s), border_(border_of(s)), mirror_(s.arg<int>("mirror")), mean_(s.arg<float>("mean")),
@@ -83,7 +83,7 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
 
   Misfit frames_misfit(const Context& c) const override {
     const Params& p = c.param<Params>();
-    if (!(p.layout == Layout("FHWC"))) return misfit::no_frames;
+    if (!(p.layout == Layout("FHWC"))) return kNoFrames;
     if (order_of(c) == Order::other) return "output_layout does not end with HWC or HW";
     if (!p.region.inside(c.in(0).shape)) return misfit::outside;
     return c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;

@@ -10,6 +10,7 @@
 #include "decode/video/color.h"
 #include "decode/video/video.h"
 #include "penstock.h"
+#include "rows/frames.h"
 
 namespace ps {
 
