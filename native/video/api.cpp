@@ -22,8 +22,8 @@ struct psv_decoder {
   Input input;
   VideoIndex index;
   Decoder decoder;
-  psv_decoder(const psv_source& source, const void* data, int64_t most_pixels, int threads)
-      : input(source), index(data), decoder(input, index, most_pixels, threads) {}
+  psv_decoder(const psv_source& source, const void* data, int64_t most_pixels)
+      : input(source), index(data), decoder(input, index, most_pixels) {}
 };
 
 namespace {
@@ -61,9 +61,8 @@ const void* index_data(const psv_index* index, size_t* bytes) {
 
 void free_index(psv_index* index) { delete index; }
 
-psv_decoder* open_decoder(const psv_source* source, const void* index, int64_t most_pixels, int32_t threads,
-                          psv_failure* failure) {
-  return guarded(failure, [&] { return new psv_decoder(*source, index, most_pixels, threads); });
+psv_decoder* open_decoder(const psv_source* source, const void* index, int64_t most_pixels, psv_failure* failure) {
+  return guarded(failure, [&] { return new psv_decoder(*source, index, most_pixels); });
 }
 
 int decode(psv_decoder* d, const int64_t* frames, int64_t count, psv_take take, void* user, psv_failure* failure) {

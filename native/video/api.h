@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { PSV_VERSION = 2 };
+enum { PSV_VERSION = 1 };
 
 // Bytes that a video is read from. `read` gives as many as are there at once, 0 at the end, -1 where it failed.
 typedef struct {
@@ -50,9 +50,8 @@ typedef struct {
   psv_index* (*make_index)(const psv_source*, int64_t most_pixels, psv_failure*);
   const void* (*index_data)(const psv_index*, size_t* bytes);
   void (*free_index)(psv_index*);
-  // Of an index that is sound, and lives as long as the decoder, as `source` does. `threads` decode frames
-  // side by side. Null: it failed.
-  psv_decoder* (*open)(const psv_source*, const void* index, int64_t most_pixels, int32_t threads, psv_failure*);
+  // Of an index that is sound, and lives as long as the decoder, as `source` does. Null: it failed.
+  psv_decoder* (*open)(const psv_source*, const void* index, int64_t most_pixels, psv_failure*);
   // Shows these frames, which rise, in their order. 0: it failed; the decoder is to be closed then.
   int (*decode)(psv_decoder*, const int64_t* frames, int64_t count, psv_take take, void* user, psv_failure*);
   void (*close)(psv_decoder*);

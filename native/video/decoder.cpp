@@ -27,23 +27,17 @@ bool is_full_range(AVPixelFormat format) {
 
 }  // namespace
 
-Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels, int threads)
-    : input_(input), index_(index), most_pixels_(most_pixels), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
-  check_made(packet_), check_made(frame_);
+Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
+    : input_(input), index_(index), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
   keys_.push_back(0);
   for (int64_t p = 1; p < index.head().packets; p++)
     if (packet(p).is_key) keys_.push_back(p);
-  open_codec(threads);
-}
-
-void Decoder::open_codec(int threads) {
-  threads_ = threads;
-  const VideoHead& h = index_.head();
+  const VideoHead& h = index.head();
   const AVCodec* codec = avcodec_find_decoder(AVCodecID(h.codec));
   if (!codec) fail(ErrorKind::unsupported, "this FFmpeg does not decode this video's codec");
   codec_.reset(avcodec_alloc_context3(codec));
   const Parameters p(avcodec_parameters_alloc());
-  check_made(codec_), check_made(p);
+  check_made(codec_), check_made(p), check_made(packet_), check_made(frame_);
   p->codec_type = AVMEDIA_TYPE_VIDEO;
   p->codec_id = AVCodecID(h.codec), p->codec_tag = uint32_t(h.codec_tag);
   p->profile = h.profile, p->level = h.level, p->format = h.format, p->bits_per_coded_sample = h.bits;
@@ -53,17 +47,16 @@ void Decoder::open_codec(int threads) {
   if (h.extradata_bytes) {
     p->extradata = static_cast<uint8_t*>(av_mallocz(size_t(h.extradata_bytes) + AV_INPUT_BUFFER_PADDING_SIZE));
     if (!p->extradata) fail(ErrorKind::memory, "FFmpeg got no memory");
-    std::memcpy(p->extradata, index_.extradata(), size_t(h.extradata_bytes));
+    std::memcpy(p->extradata, index.extradata(), size_t(h.extradata_bytes));
     p->extradata_size = int(h.extradata_bytes);
   }
   if (const int e = avcodec_parameters_to_context(codec_.get(), p.get()); e < 0) fail_av("its header is broken", e);
-  codec_->thread_count = threads;           // mostly one: several clips are decoded at once, each by a thread
-  codec_->thread_type = FF_THREAD_FRAME;
+  codec_->thread_count = 1;                 // several clips are decoded at once, each by a thread
   codec_->flags |= AV_CODEC_FLAG_UNALIGNED;
-  codec_->max_pixels = most_pixels_;
+  codec_->max_pixels = most_pixels;
   codec_->pkt_timebase = {1, 25};
   // Its decoder tells of broken pictures only so. Others conceal errors, and say that they did.
-  if (h.codec == AV_CODEC_ID_MJPEG || threads > 1) codec_->err_recognition |= AV_EF_EXPLODE;
+  if (h.codec == AV_CODEC_ID_MJPEG) codec_->err_recognition |= AV_EF_EXPLODE;
   if (const int e = avcodec_open2(codec_.get(), codec, nullptr); e < 0) fail_av("its decoder does not start", e);
 }
 
@@ -74,13 +67,9 @@ bool Decoder::decode(const int64_t* frames, int64_t count, psv_take take, void* 
     const size_t key = key_of(f, own);
     const bool goes_on = running_ && f > shown_ && started_ <= key && !skipped_.count(own);
     if (!goes_on || keys_[key] > next_) start(key);
-    if (threads_ > 1 && (!go_on_to(f) || !broken_.empty())) {
-      open_codec(1);
-      start(key);
-    }
     // Not every key frame is one that decoding can begin with, whatever the container says.
     for (size_t back : {size_t(1), size_t(4), size_t(0)}) {
-      const bool came = shown_ == f || go_on_to(f);
+      const bool came = go_on_to(f);
       const std::string problem = came ? what_is_broken(f) : "its packet gives no picture";
       if (problem.empty()) break;
       if (back == 0 || started_ == 0)

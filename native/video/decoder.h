@@ -14,9 +14,8 @@ namespace ps {
 
 class Decoder {
  public:
-  // The input and the index must live as long. `threads` decode frames side by side; where anything is wrong, one
-  // decodes them again, for several do not tell for certain what is broken.
-  Decoder(Input& input, const VideoIndex& index, int64_t most_pixels, int threads = 1);
+  // The input and the index must live as long.
+  Decoder(Input& input, const VideoIndex& index, int64_t most_pixels);
 
   // Shows these frames, which rise, in their order. False: `take` has stopped it. Throws Error; the decoder is of no
   // use then.
@@ -26,7 +25,6 @@ class Decoder {
   std::vector<int32_t> order();
 
  private:
-  void open_codec(int threads);
   bool go_on_to(int64_t frame);
   size_t key_of(int64_t frame, int64_t from) const;
   void start(size_t key);
@@ -43,8 +41,6 @@ class Decoder {
 
   Input& input_;
   VideoIndex index_;
-  int64_t most_pixels_;
-  int threads_ = 1;
   CodecContext codec_;
   std::optional<Demuxer> demuxer_;          // where packets do not lie in the file as they are
   int64_t demuxed_ = -1;                    // the packet that it gives next; -1: not known

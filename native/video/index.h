@@ -5,7 +5,6 @@
 //     | int32, by frame: its packet; filled up to 8 bytes
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -50,15 +49,6 @@ class VideoIndex {
   const int32_t* order() const { return reinterpret_cast<const int32_t*>(packets() + head().packets); }
   const VideoPacket& of_frame(int64_t frame) const { return packets()[order()[frame]]; }
   int64_t frames() const { return head().frames; }
-  int64_t keys() const {
-    return std::count_if(packets(), packets() + head().packets, [](const VideoPacket& p) { return p.is_key != 0; });
-  }
-  // The last key frame that is shown no later.
-  int64_t key_before(int64_t frame) const {
-    for (int64_t p = order()[frame]; p > 0; p--)
-      if (packets()[p].is_key && packets()[p].frame >= 0 && packets()[p].frame <= frame) return packets()[p].frame;
-    return 0;
-  }
   double seconds(int64_t frame) const {
     return double(of_frame(frame).pts) * head().time_num / head().time_den;
   }

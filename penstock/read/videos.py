@@ -133,16 +133,10 @@ class VideoReader(FrameArgs, IndexReader):
         span = (self.sequence_length - 1) * self.stride + 1 if self.padding() == "none" else 1
         return np.arange(begin, end - span + 1, self.steps(), dtype=np.int64)
 
-    def _in_order(self) -> bool:
-        """Whether what follows a sequence in its file is soon wanted, too."""
-        shuffled = self.random_shuffle or self.shuffle_after_epoch or self.sampler is not None
-        return not (shuffled or self.spreads())
-
     def kernel_arguments(self) -> dict[str, Any]:
         own = Op.kernel_arguments(self)
         self.index  # noqa: B018 - which makes the tables
-        return {**own, **self._tables, "frame_numbers": self.frame_numbers or None, "pad_mode": self.padding(),
-                "in_order": self._in_order()}  # fmt: skip
+        return {**own, **self._tables, "frame_numbers": self.frame_numbers or None, "pad_mode": self.padding()}
 
 
 def _joined(parts: Sequence[Any], dtype: Any) -> npt.NDArray[Any]:

@@ -54,13 +54,13 @@ std::vector<int64_t> index_video(VideoBytes& bytes) {
   return block;
 }
 
-Video::Video(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index, int threads) : bytes_(std::move(bytes)) {
+Video::Video(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index) : bytes_(std::move(bytes)) {
   const int64_t now = bytes_->source().bytes, then = index.head().file_bytes;
   if (now != then)
     fail(ErrorKind::read, "it has " + std::to_string(now) + " bytes, and had " + std::to_string(then) +
          " when its index was made");
   psv_failure failure{};
-  decoder_ = video_library().open(&bytes_->source(), index.data(), max_decoded_pixels(), threads, &failure);
+  decoder_ = video_library().open(&bytes_->source(), index.data(), max_decoded_pixels(), &failure);
   if (!decoder_) bytes_->rethrow(failure);
 }
 

@@ -38,8 +38,8 @@ std::vector<int64_t> index_video(VideoBytes& bytes);
 // A decoder, which stays where it is between calls. `container` and `place` are for read/containers.h.
 class Video {
  public:
-  // The index must live as long. `threads` of the decoder's own work on one frame each.
-  Video(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index, int threads = 1);
+  // The index must live as long.
+  Video(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index);
   ~Video();
   int64_t container = 0, place = 0;
   // Shows these frames, which rise. Throws Error; nothing else may be asked of it then.

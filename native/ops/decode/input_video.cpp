@@ -29,7 +29,7 @@ class InputVideo : public SequenceSource {
     std::iota(frames.begin(), frames.begin() + k.count, k.first);
     const VideoIndex all = index(c);
     kept_.with(
-        k.video, all, k.first, k.first + k.count - 1, all.frames() > all.keys() * k.count,
+        k.video, all, k.first, k.first + k.count - 1,
         [&] { return std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()); },
         [&](Video& video) { writer_.write(video, all, frames.data(), k.wanted, out, *c.state); });
   }

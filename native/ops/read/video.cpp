@@ -31,7 +31,7 @@ class ReadVideo : public SequenceSource {
         ends_(s.table("ends", DType::i64)), labels_(s.table("labels", DType::i32)),
         length_(s.integer("sequence_length")), stride_(s.integer("stride")), uniform_(s.flag("uniform_sample")),
         frame_numbers_(s.string("frame_numbers")), timestamps_(s.flag("enable_timestamps")),
-        pad_(pad_mode_of(s.string("pad_mode"))), in_order_(s.flag("in_order")), writer_(s), kept_(check()) {}
+        pad_(pad_mode_of(s.string("pad_mode"))), writer_(s), kept_(check()) {}
 
   std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
 
@@ -125,9 +125,9 @@ class ReadVideo : public SequenceSource {
             Frames& clip) const {
     const auto [first, last] = std::minmax_element(frames.begin(), frames.end());
     if (frames.empty()) return;
-    const int64_t begin = std::max<int64_t>(*first, 0), span = (length_ - 1) * stride_;
+    const int64_t begin = std::max<int64_t>(*first, 0);
     kept_.with(
-        video, known, begin, std::max(*last, begin), in_order_ && known.frames() > known.keys() * span,
+        video, known, begin, std::max(*last, begin),
         [&] { return std::make_unique<VideoBytes>(open_file(names_[video])); },
         [&](Video& one) { writer_.write(one, known, frames.data(), int64_t(frames.size()), clip, *c.state); });
   }
@@ -141,7 +141,6 @@ class ReadVideo : public SequenceSource {
   std::string frame_numbers_;                      // "": none, "scalar": the first one, "sequence": all
   bool timestamps_;
   PadMode pad_;
-  bool in_order_;                                  // what follows a sequence in its file is soon wanted, too
   ClipWriter writer_;
   mutable KeptVideos kept_;                        // goes first: files know their names by names_
 };
