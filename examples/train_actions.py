@@ -37,7 +37,7 @@ def clips(folder: str, training: bool) -> tuple[DataNode, DataNode]:
         file_root=folder, sequence_length=CLIP, stride=STRIDE, step=5, random_shuffle=training, name="Reader"
     )
     frames = fn.resize(frames, resize_y=SIDE + 6 * training)
-    place = {}
+    place: dict[str, Any] = {}
     if training:  # no mirroring: it would make "right" of "left"
         place = {"crop_pos_x": fn.random.uniform(range=[0.3, 0.7]), "crop_pos_y": fn.random.uniform(range=[0.0, 1.0])}
     frames = fn.crop_mirror_normalize(
