@@ -4,7 +4,7 @@
 
 writes 400 videos of eight actions (something moves left, right, up or down, turns, grows, shrinks; tools/videos.py,
 which needs `pip install av`), and 200 others to test it on. At least 90 % of their clips are told right after 6 epochs,
-about two minutes on two cores; if not, the status is 1.
+half a minute on two cores; if not, the status is 1.
 """
 
 from __future__ import annotations
