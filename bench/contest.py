@@ -59,15 +59,23 @@ class Contestant:
     def spread(self) -> str:
         return f"{min(self.rates):.0f}-{max(self.rates):.0f}"
 
-    @contextmanager
-    def process(self) -> Iterator[subprocess.Popen[str]]:
+    def command(self) -> list[str]:
+        """What starts its process, which answers as bench/worker.py does."""
         names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "index", "gpus")
         settings = {name: getattr(self, name) for name in names}
         worker = ["-c", OTHER, str(self.checkout)] if self.checkout else ["-m", "bench.worker"]
-        command = [sys.executable, *worker, json.dumps({**settings, "root": str(self.root)})]
+        return [sys.executable, *worker, json.dumps({**settings, "root": str(self.root)})]
+
+    @contextmanager
+    def process(self) -> Iterator[subprocess.Popen[str]]:
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+                self.command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
             )
             try:
                 yield process

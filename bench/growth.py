@@ -6,8 +6,8 @@ import gc
 import json
 import sys
 
+from bench.memory import memory
 from bench.pipelines import make
-from bench.worker import memory
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from bench.memory import memory
 from bench.timing import seconds_each
 
 LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
@@ -53,16 +54,6 @@ def busy_rate(next_batch: Callable[[], object], batch: int, seconds: float, *, s
         sum(i * i for i in range(1000))
     thread.join()
     return results[0]
-
-
-def memory() -> dict[str, float]:
-    """Megabytes of this process: the peak of the resident set, and its share of the memory in use (PSS) now."""
-
-    def field(path: str, name: str) -> float:
-        with open(path) as file:
-            return next(float(line.split()[1]) / 1024 for line in file if line.startswith(name + ":"))
-
-    return {"peak": field("/proc/self/status", "VmHWM"), "pss": field("/proc/self/smaps_rollup", "Pss")}
 
 
 def main() -> None:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda/record/operator.h"
+#include "rows/frames.h"
 
 namespace ps {
 namespace {
@@ -60,7 +61,8 @@ int Plan::add_node(const char* kernel, Spec spec, std::vector<int> inputs, std::
   n.kernel = kernel;
   spec.num_inputs = int(inputs.size());
   n.op = make_operator(kernel, spec);
-  n.rows = works_on_rows(*n.op) || dynamic_cast<const SourceOperator*>(n.op.get());
+  n.rows = works_on_rows(*n.op) || dynamic_cast<const SourceOperator*>(n.op.get()) ||
+           dynamic_cast<const SequenceSource*>(n.op.get());
   n.inputs = std::move(inputs);
   n.args = std::move(args);
   n.key = key;
@@ -113,7 +115,9 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
       for (int n : g)
         for (int v : nodes[size_t(n)].outputs) values[size_t(v)].gpu = nodes[size_t(n)].device_output;
     const auto fits = [&](int n) { return n == g[0] ? nodes[size_t(n)].rows : works_on_rows(*nodes[size_t(n)].op); };
-    if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end()) group.no_rows = *found;
+    const bool frames = dynamic_cast<const SequenceSource*>(nodes[size_t(g[0])].op.get());     // go as far as they can
+    if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end() && !frames)
+      group.no_rows = *found;
     s.groups.push_back(std::move(group));
   }
   std::sort(s.nodes.begin(), s.nodes.end());   // nodes are numbered in topological order

@@ -38,9 +38,9 @@ class StageClocks {
   StageClocks(const std::vector<int>& nodes, bool source)
       : nodes_(nodes), first_(source ? 1 : 0), clocks_(nodes.size()), begin_ns_(nodes.size()) {}
 
-  // Stage i took so long to begin. What is to be pushed to it goes through the sink that this returns.
+  // Stage i took so long to begin, for this picture. What is to be pushed to it goes through the sink that is returned.
   RowSink& watch(size_t i, RowStage& stage, int64_t begin_ns) {
-    begin_ns_[i] = begin_ns;
+    begin_ns_[i] += begin_ns;
     clocks_[i].watch(stage);
     return clocks_[i];
   }

@@ -16,14 +16,6 @@ namespace {
 
 // Pointers of all contexts of one group live side by side; this is far more than any group needs.
 constexpr size_t kMaxPointers = 4096;
-// While a profile is recorded, every so many row pipelines have clocks in them.
-constexpr uint64_t kClockEvery = 8;
-
-constexpr Misfit kNoRows = "it does not work on rows";
-
-struct Blamed {
-  Failure failure;
-};
 
 }  // namespace
 
@@ -211,7 +203,7 @@ void Worker::run_host_parts(Batch& batch, const Segment& segment, int sample) {
 
 void Worker::run_group(Batch& batch, const Group& group, int sample) {
   const RowsMisfit misfit = group.no_rows < 0 ? run_rows(batch, group, sample) : RowsMisfit{group.no_rows, kNoRows};
-  if (misfit.why) run_alone(batch, group, sample);
+  if (misfit.why && !misfit.done) run_alone(batch, group, sample);
   if (group.counted < 0) return;
   PassCounts& counts = passes[size_t(group.counted)];
   if (misfit.why) counts.add(1, misfit.node, misfit.why);
@@ -235,8 +227,9 @@ void Worker::run_alone(Batch& batch, const Group& group, int sample) {
 
 // The group as one row pipeline, unless this sample does not fit one.
 Worker::RowsMisfit Worker::run_rows(Batch& batch, const Group& group, int sample) {
-  constexpr size_t kMaxStages = 64;
   if (group.nodes.size() > kMaxStages) return {group.nodes[kMaxStages], "there are too many stages"};
+  if (const auto* source = dynamic_cast<const SequenceSource*>(plan_.nodes[size_t(group.nodes[0])].op.get()))
+    return run_frames(batch, group, sample, *source);
   in_.clear(); args_.clear(); out_.clear();
   Context contexts[kMaxStages];
   const size_t count = group.nodes.size();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "rows/frames.h"
 #include "run/batch.h"
 #include "run/pass_counts.h"
 #include "run/plan.h"
@@ -11,6 +12,11 @@
 #include "run/trace.h"
 
 namespace ps {
+
+// What went wrong, of a node that is known.
+struct Blamed {
+  Failure failure;
+};
 
 class Worker {
  public:
@@ -21,6 +27,9 @@ class Worker {
   std::vector<NodeStats> stats;                // by node
   std::vector<PassCounts> passes;              // by Group::counted
   static constexpr int kMostSamples = 64;      // at a time
+  static constexpr size_t kMaxStages = 64;     // of a row pipeline
+  static constexpr Misfit kNoRows = "it does not work on rows";
+  static constexpr uint64_t kClockEvery = 8;   // while a profile is recorded: of row pipelines, those with clocks
 
  private:
   Context context(Batch& batch, int node, int sample);
@@ -35,9 +44,11 @@ class Worker {
   struct RowsMisfit {
     int node = -1;
     Misfit why = fits;
+    bool done = false;                         // all the same, part of it in one pass
   };
   void run_group(Batch& batch, const Group& group, int sample);
   RowsMisfit run_rows(Batch& batch, const Group& group, int sample);
+  RowsMisfit run_frames(Batch& batch, const Group& group, int sample, const SequenceSource& source);
   Failure blamed(const Batch& batch, int node, int sample) const;    // for the exception that is being handled
 
   const Plan& plan_;

@@ -57,8 +57,6 @@ REASONS = {
     "experimental.dynamic.experimental.decoders": "an old name: use experimental.dynamic.decoders",
     "experimental.dynamic.experimental.peek_image_shape": "an old name: use experimental.dynamic.peek_image_shape",
     "experimental.dynamic.pytorch": f"{_NOT_YET}: use an iterator of penstock.plugin.pytorch",
-    "fn.experimental.inputs": f"{_NOT_YET}: use fn.readers.video, or fn.experimental.decoders.video behind a source",
-    "ops.experimental.inputs": f"{_NOT_YET}: use ops.readers.Video, or ops.experimental.decoders.Video",
 }
 
 

@@ -7,15 +7,16 @@ from typing import Any
 from penstock import _values
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.feed.ahead import Ahead
+from penstock.feed.input_op import InputOp
 from penstock.feed.poll import Poll, cycle_of
-from penstock.op import Op, arg, op
-from penstock.types import NO_TYPE, DALIDataType
+from penstock.op import arg, op
+from penstock.types import NO_TYPE
 
 _MOST_AHEAD = 1024  # batches; beyond that nothing but memory is used up
 
 
 @op("external_source", inputs=0, devices=("cpu", "gpu"))
-class ExternalSource(Op):
+class ExternalSource(InputOp):
     """Data from the user's own code: from a source that is asked for it, or fed before each run.
 
     With ``source``, each iteration takes a batch from it:
@@ -72,7 +73,6 @@ class ExternalSource(Op):
         ([(2, 2), (1, 3)], 'HW')
     """
 
-    external = True
     positional = ("source", "num_outputs")
 
     source = arg(
@@ -144,11 +144,6 @@ class ExternalSource(Op):
         unused="shared memory is taken page by page, as it is written to",
     )
 
-    poll: Poll | None = None
-    layouts: list[str | None]
-    dtypes: list[DALIDataType | None]
-    ndims: list[int | None]
-
     def prepare(self) -> None:
         if self.parallel not in (None, False, True, "threads"):
             raise self.wrong("parallel", "expected True, False or 'threads'")
@@ -198,10 +193,6 @@ class ExternalSource(Op):
                 f"external_source: source={self.source!r} takes no argument: with parallel={self.parallel!r} "
                 "a callable takes one, which tells which sample or batch is asked for, so that any worker can be asked"
             )
-
-    def gives_batches(self) -> bool:
-        """Whether the source gives whole batches, rather than samples."""
-        return self.batch is None or self.batch
 
     def _refuse_without_source(self) -> None:
         if cycle_of(self.cycle) != "no":

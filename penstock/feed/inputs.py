@@ -26,7 +26,7 @@ from penstock.errors import (
     UnknownArgumentError,
 )
 from penstock.feed.data import Fed, layout_of
-from penstock.feed.external import ExternalSource
+from penstock.feed.input_op import InputOp
 from penstock.feed.items import outputs_of
 from penstock.feed.turn import Turn
 from penstock.feed.workers.delivery import Delivery
@@ -98,9 +98,9 @@ class Input:
     item: tuple[tuple[int, int], Any] | None = None  # that the source gave, and its place, until it is in `data`
 
     @property
-    def op(self) -> ExternalSource:
+    def op(self) -> InputOp:
         """The declaration."""
-        assert isinstance(self.node.op, ExternalSource)
+        assert isinstance(self.node.op, InputOp)
         return self.node.op
 
     def place(self, first: int) -> tuple[int, int]:
@@ -116,6 +116,14 @@ class Input:
             raise self.wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
         self.seen.update({k: _facts(v) for k, v in enumerate(values) if v.size})
         return Given(self.node.name, self.numbers, values)
+
+    def accept_fed(self, data: Any, layout: str | None, stream: Any) -> list[Given]:
+        """What one iteration or several get of data that is fed. Raises what is wrong with it."""
+        try:
+            items = list(self.op.iterations(data, self.batch_size))
+        except (TypeError, ValueError) as e:
+            raise self.wrong(str(e)) from e
+        return [self.accept(item, layout, stream) for item in items]
 
     def pull(self, number: int) -> None:
         """Lets what was fed wait for its iterations, at the earliest ``number``. Ctrl-C may come before each step."""
@@ -193,7 +201,7 @@ class Input:
         return TensorError(self._text(problem))
 
     def _text(self, problem: str) -> str:
-        return f"external_source {self.node.name!r}: {problem}\n  operator made at {self.node.location}"
+        return f"{self.op.shown_name()} {self.node.name!r}: {problem}\n  operator made at {self.node.location}"
 
 
 class Inputs:
@@ -221,13 +229,15 @@ class Inputs:
         """Queues a batch for each of these inputs, or for none where one is refused: so they stay in step."""
         self._queue([self._accepted(name, data, None, None) for name, data in batches.items()])
 
-    def _queue(self, accepted: Iterable[tuple[Input, Given]]) -> None:
+    def _queue(self, accepted: Iterable[tuple[Input, Sequence[Given]]]) -> None:
         for one, given in accepted:
-            one.fed.append(given)
+            one.fed.extend(given)
         with suppress(RuntimeError):  # nobody waits
             self._nothing_new.release()
 
-    def _accepted(self, to: str | DataNode, data: Any, layout: str | None, stream: Any) -> tuple[Input, Given]:
+    def _accepted(
+        self, to: str | DataNode, data: Any, layout: str | None, stream: Any
+    ) -> tuple[Input, Sequence[Given]]:
         if not isinstance(to, (str, DataNode)):
             raise ArgumentTypeError(f"feed_input(): {to!r}: expected the name of an input, or its node")
         one = self._named(to if isinstance(to, str) else to.source.name)
@@ -236,7 +246,7 @@ class Inputs:
         declared, told = one.op.layouts[0], layout or layout_of(data)
         if declared and told and told != declared:
             raise one.wrong(f"layout={declared!r}, but the data has {told!r}")
-        return one, one.accept([data], layout, stream)
+        return one, one.accept_fed(data, layout, stream)
 
     def check(self, name: str) -> None:
         """Raises UnknownArgumentError if there is no input of this name."""
@@ -369,6 +379,7 @@ class Inputs:
 
     def _nothing(self, one: Input) -> NoDataError:
         return NoDataError(
-            f"external_source {one.node.name!r} has no data for this iteration: call feed_input({one.node.name!r}, "
-            f"batch) before run(), or run({one.node.name}=batch)\n  operator made at {one.node.location}"
+            f"{one.op.shown_name()} {one.node.name!r} has no data for this iteration: call "
+            f"feed_input({one.node.name!r}, batch) before run(), or "
+            f"run({one.node.name}=batch)\n  operator made at {one.node.location}"
         )

@@ -10,6 +10,8 @@ from penstock.graph.node import DataNode, OpNode
 from penstock.op import Contract
 from penstock.optimize.plan import Plan, Scope, Segment, Where, elements_of, is_data
 
+_LOWER = {Contract.SAMPLER, Contract.PIXEL, Contract.STORE}  # what a source's rows go through
+
 
 def reach(plan: Plan, extra: list[OpNode]) -> None:
     """Keeps what the outputs need, and nodes that asked to be preserved."""
@@ -44,6 +46,25 @@ def find_early(plan: Plan) -> None:
             waiting += [s.source for s in elements_of(node)]  # of the others, the shape is known by then
 
 
+def find_followers(plan: Plan) -> None:
+    """Marks chains behind sources that wait for files: they go where their source does, so that a video's frames need
+    not lie in memory. What else they read must be arguments.
+    """
+    for node in plan.nodes:
+        if node.op.contract not in _LOWER or node.device != "cpu" or not node.inputs or node in plan.early:
+            continue
+        above = node.inputs[0].source
+        others = [data.source for data in node.sources() if data.source is not above]
+        if (
+            (above in plan.followers or (above.op.io and above.op.contract is Contract.SOURCE))
+            and above not in plan.early
+            and _only_reader(plan, above, node)
+            and plan.scopes.get(above) == plan.scopes.get(node)
+            and all(other in plan.early or is_data(other) for other in others)
+        ):
+            plan.followers.add(node)
+
+
 def cut_segments(plan: Plan) -> None:
     """Readers, and what they depend on, wait for files apart from the rest; then CPU, GPU and Python take turns.
 
@@ -51,7 +72,7 @@ def cut_segments(plan: Plan) -> None:
     Python that reads what another one makes.
     """
     reading: set[OpNode] = set()
-    waiting = [n for n in plan.nodes if n.op.io]
+    waiting = [n for n in plan.nodes if n.op.io or n in plan.followers]
     while waiting:
         node = waiting.pop()
         if node not in reading:
@@ -141,13 +162,12 @@ def fuse(plan: Plan) -> None:
     Crops need no pass of their own: in a row pipeline each stage asks the one above only for the rows and columns
     that it needs, up to the decoder; in a kernel each pixel asks for the pixels that it needs.
     """
-    lower = {Contract.SAMPLER, Contract.PIXEL, Contract.STORE}
     for segment in plan.segments:
         on_gpu = segment.where is Where.GPU
         group_of = {group[-1]: group for group in segment.groups}
         for group in list(segment.groups):
             node = group[0]
-            if node.op.contract not in lower or node in plan.early or not node.inputs:
+            if node.op.contract not in _LOWER or node in plan.early or not node.inputs:
                 continue
             above = node.inputs[0].source
             joined = group_of.get(above)
@@ -184,14 +204,14 @@ def _cheap(group: list[OpNode]) -> bool:
 def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
     others: list[DataNode] = [d for d in node.sources() if d.source is above]
     return (
-        len(above.outputs) == 1
+        (len(above.outputs) == 1 or (above.op.contract is Contract.SOURCE and node.inputs[0].index == 0))
         and len(others) == 1
-        and not plan.is_output(above)
+        and not plan.is_output(above.outputs[0])
         and plan.element_consumers(above.outputs[0]) == [node]
     )
 
 
-PASSES: list[Callable[[Plan], None]] = [find_scopes, find_planes, find_early, cut_segments, fuse]
+PASSES: list[Callable[[Plan], None]] = [find_scopes, find_planes, find_early, find_followers, cut_segments, fuse]
 
 
 def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:
@@ -200,6 +220,6 @@ def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:
     reach(plan, preserved)
     fusing = _settings.FUSE.value()
     for one in PASSES:
-        if fusing or one is not fuse:
+        if fusing or one not in (find_followers, fuse):
             one(plan)
     return plan

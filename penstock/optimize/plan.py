@@ -65,6 +65,7 @@ class Plan:
     nodes: list[OpNode] = field(default_factory=list)  # in topological order, constants among them
     early: set[OpNode] = field(default_factory=set)  # computed while shapes are found
     segments: list[Segment] = field(default_factory=list)
+    followers: set[OpNode] = field(default_factory=set)  # chains that go where a source does that waits for files
     planes: set[OpNode] = field(default_factory=set)  # decoders on the GPU whose pictures a kernel may finish
     scopes: dict[OpNode, Scope] = field(default_factory=dict)  # the samples that nodes run on; without one: all
 
@@ -83,9 +84,9 @@ class Plan:
         """Those of them that look at its elements, and not only at type and shape."""
         return [n for n in self.consumers(data) if any(s is data for s in elements_of(n))]
 
-    def is_output(self, node: OpNode) -> bool:
-        """Whether the pipeline hands out one of this node's values."""
-        return any(o.source is node for o in self.outputs)
+    def is_output(self, data: DataNode) -> bool:
+        """Whether the pipeline hands out this value."""
+        return any(o.source is data.source and o.index == data.index for o in self.outputs)
 
 
 def is_data(node: OpNode) -> bool:

@@ -6,6 +6,7 @@ import ctypes as c
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from penstock.read import kept
 from penstock.read.index import has_scheme
 
 _AT_ONCE = 8  # files that are gone through
+_NUMBERS = count(1)  # of files in memory
 _LEAST = 0  # bytes of an index that is worth keeping: any is, since a file is opened for it
 
 # native/video/index.h: VideoHead, and VideoPacket with the flag in the highest bit of `bytes`.
@@ -105,6 +107,19 @@ def _make(path: str) -> Block:
         return np.frombuffer(c.string_at(data, size.value), np.uint8)
     finally:
         native.quick().ps_video_index_destroy(handle)
+
+
+def index_bytes(video: Block) -> VideoIndex:
+    """The index of a file in memory. Raises PenstockError."""
+    codecs.prepare()
+    name = f"memory://penstock.fed/{next(_NUMBERS)}"
+    quick = native.quick()
+    if quick.ps_memory_file(name.encode(), video.ctypes.data, video.nbytes):
+        raise native.failure()
+    try:
+        return VideoIndex(_make(name))
+    finally:
+        quick.ps_memory_file(name.encode(), None, 0)
 
 
 def _is_sound(block: Any) -> bool:

@@ -147,6 +147,8 @@ def frames_between(
     index: VideoIndex, start: float | None, end: float | None, round_start_up: bool, round_end_up: bool
 ) -> tuple[int, int]:
     """The frames between two times in seconds: the first one, and the one behind the last."""
+    if start is None and end is None:
+        return 0, index.frames
     times = index.seconds()
     return (
         0 if start is None else _frame_at(times, start, round_start_up),

@@ -66,10 +66,12 @@ def test_video(folder: Path) -> None:
     for i in range(3):
         (folder / "videos" / f"{i}").mkdir(parents=True)
         (folder / "videos" / f"{i}" / "a.mp4").write_bytes(encoded(Clip("libx264", "mp4", b=2, seed=i)))
-    (code,) = blocks("docs/video.md", "python")
-    frames = run(code, folder)["frames"].as_array()  # type: ignore[attr-defined]
+    code, stream = blocks("docs/video.md", "python")
+    found = run(code + stream, folder)
+    frames = found["frames"].as_array()  # type: ignore[attr-defined]
     assert frames.shape == (2, 8, 3, 28, 28)
     assert frames.std() > 0.3
+    assert found["sequences"].shape() == [(10, 48, 64, 3)] * 4  # type: ignore[attr-defined]
 
 
 def test_troubleshooting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

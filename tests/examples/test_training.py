@@ -43,6 +43,15 @@ def test_commands_are_learned() -> None:
     assert float(re.findall(r"([\d.]+) % told right, of which", text)[0]) > 50, text
 
 
+def test_actions_are_learned() -> None:
+    """Half of the clips, where guessing has an eighth: a third of the videos is enough for that."""
+    pytest.importorskip("av", reason="needs PyAV, which makes videos")
+    status, text = run("train_actions.py", "--count=128", "--epochs=4", "--least=101", "--threads=1")
+    assert status == 1, text
+    assert told(text), text
+    assert float(re.findall(r"([\d.]+) % told right, of which", text)[0]) > 50, text
+
+
 def test_shapes_are_learned() -> None:
     """The loss falls: shapes are found after more pictures than there is time for here."""
     status, text = run("train_ssd.py", "--count=64", "--epochs=4", "--least=0", "--threads=1")

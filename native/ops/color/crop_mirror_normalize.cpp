@@ -14,11 +14,11 @@
 #include "ops/color/crop_mirror_normalize/types.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
-#include "rows/memory_rows.h"
+#include "rows/frames.h"
 
 namespace ps {
 
-class CropMirrorNormalize : public RowOperator, public StageOperator {
+class CropMirrorNormalize : public RowOperator, public StageOperator, public FrameStages {
  public:
   explicit CropMirrorNormalize(const Spec& s)
       : window_(s), border_(border_of(s)), mirror_(s.arg<int>("mirror")), mean_(s.arg<float>("mean")),
@@ -81,12 +81,17 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     return c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
-  RowStage* begin(const Context& c) const override {
-    NormalizeStage& stage = c.st<NormalizeStage>();
-    prepare(c, stage);
-    stage.to = c.out(0).as<uint8_t>();
-    stage.pad();
-    return &stage;
+  Misfit frames_misfit(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    if (!(p.layout == Layout("FHWC"))) return kNoFrames;
+    if (order_of(c) == Order::other) return "output_layout does not end with HWC or HW";
+    if (!p.region.inside(c.in(0).shape)) return misfit::outside;
+    return c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
+  RowStage* begin(const Context& c) const override { return begin_at(c, 0); }
+  RowStage* begin_frame(const Context& c, int64_t frame) const override {
+    return begin_at(c, frame * stride(c.out(0), 'F'));
   }
 
   Misfit stage_misfit(const Context& c) const override {
@@ -238,6 +243,15 @@ class CropMirrorNormalize : public RowOperator, public StageOperator {
     int64_t n = 1;
     for (int i = t.layout.find(axis) + 1; i < t.shape.ndim; i++) n *= t.shape[i];
     return n;
+  }
+
+  // Of the picture whose first element is this one of the output.
+  RowStage* begin_at(const Context& c, int64_t element) const {
+    NormalizeStage& stage = c.st<NormalizeStage>();
+    prepare(c, stage);
+    stage.to = c.out(0).as<uint8_t>() + size_t(element) * stage.element;
+    stage.pad();
+    return &stage;
   }
 
   // Sequences and volumes of interleaved pictures, one picture after the other.

@@ -1,12 +1,10 @@
 #include "ops/decode/clip.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <string>
 
 #include "decode/jpeg/color.h"
-#include "rows/memory_rows.h"
 
 namespace ps {
 namespace {
@@ -14,12 +12,37 @@ namespace {
 constexpr int kChannels = 3;
 constexpr int kExif[4] = {1, 6, 3, 8};        // orientations that quarter turns are
 
+// Rows of whole numbers as those of floats; `normalized` brings them to 0 .. 1.
+class FloatRows : public RowSink {
+ public:
+  void begin(RowSink& sink, int64_t values, bool normalized) {
+    sink_ = &sink, values_ = values, scale_ = normalized ? 1.0f / 255 : 1.0f;
+  }
+  void push(int64_t y, const void* row) override {
+    auto* to = static_cast<float*>(sink_->place(y));
+    if (!to) {
+      row_.resize(size_t(values_) + kRowSlack);
+      to = row_.data();
+    }
+    const auto* from = static_cast<const uint8_t*>(row);
+    for (int64_t i = 0; i < values_; i++) to[i] = float(from[i]) * scale_;
+    sink_->push(y, to);
+  }
+
+ private:
+  RowSink* sink_ = nullptr;
+  int64_t values_ = 0;
+  float scale_ = 1;
+  std::vector<float> row_;
+};
+
 }  // namespace
 
 struct ClipWriter::Rows : State {
   FrameColors colors;
   Orienter orienter;
-  std::vector<uint8_t> row, frame;
+  FloatRows floats;
+  std::vector<uint8_t> row;                   // where a row has no place yet
   std::vector<int64_t> order;                 // places in the output, by frame
   std::vector<int64_t> frames;                // those that are decoded
 };
@@ -78,76 +101,57 @@ void ClipWriter::describe(const VideoIndex& index, int64_t count, Tensor& out) c
   check_sound(out);
 }
 
-void ClipWriter::write(Video& video, const VideoIndex& index, const int64_t* frames, int64_t count, Tensor& out,
-                       State& state) const {
+void ClipWriter::write(Video& video, const VideoIndex& index, const int64_t* frames, int64_t count,
+                       SequenceSource::Frames& out, State& state) const {
   Rows& rows = static_cast<Rows&>(state);
-  const int64_t values = out.shape[1] * out.shape[2] * out.shape[3];
-  const size_t bytes = size_t(values) * size_of(dtype_);
-  const auto place = [&](int64_t i) { return out.as<uint8_t>() + size_t(i) * bytes; };
   rows.order.resize(size_t(count));
   std::iota(rows.order.begin(), rows.order.end(), 0);
   std::stable_sort(rows.order.begin(), rows.order.end(), [&](int64_t a, int64_t b) { return frames[a] < frames[b]; });
   rows.frames.clear();
   auto at = rows.order.begin();
-  for (; at != rows.order.end() && frames[*at] == kFilled; ++at) fill(place(*at), values / kChannels);
+  // Where the next frame in this order goes.
+  const auto each = [&](const auto& make) {
+    Window window;
+    RowSink& sink = out.begin(*at++, window);
+    rows.floats.begin(sink, window.width() * kChannels, normalized_);
+    make(window, dtype_ == DType::f32 ? rows.floats : sink);
+  };
+  while (at != rows.order.end() && frames[*at] == kFilled)
+    each([&](const Window& window, RowSink& sink) { fill(window, sink, rows); });
   for (auto i = at; i != rows.order.end(); ++i)
     if (rows.frames.empty() || rows.frames.back() != frames[*i]) rows.frames.push_back(frames[*i]);
   if (rows.frames.empty()) return;
   video.decode(rows.frames.data(), int64_t(rows.frames.size()), [&](int64_t frame, const psv_picture& picture) {
-    uint8_t* first = place(*at);
-    convert(index, picture, first, rows);
-    for (++at; at != rows.order.end() && frames[*at] == frame; ++at) std::memcpy(place(*at), first, bytes);
+    while (at != rows.order.end() && frames[*at] == frame)
+      each([&](const Window& window, RowSink& sink) { convert(index, picture, window, sink, rows); });
   });
 }
 
-// Whole numbers stay as they are in other types; `normalized` brings them to 0 .. 1.
-static void store_row(const uint8_t* from, int64_t values, bool normalized, float* to) {
-  const float scale = normalized ? 1.0f / 255 : 1.0f;
-  for (int64_t i = 0; i < values; i++) to[i] = float(from[i]) * scale;
-}
-
-void ClipWriter::convert(const VideoIndex& index, const psv_picture& picture, uint8_t* to, Rows& rows) const {
+void ClipWriter::convert(const VideoIndex& index, const psv_picture& picture, const Window& window, RowSink& sink,
+                         Rows& rows) const {
   const int64_t width = picture.width, height = picture.height;
   const auto stated = psv_matrix(picture.matrix);
   rows.colors.begin(picture, matrix_ == PSV_UNKNOWN ? stated : matrix_);
   const Orientation turn(upright_ ? kExif[index.head().quarter_turns & 3] : 1);
-  const auto row_values = width * kChannels;
-  const bool is_float = dtype_ == DType::f32;
-  if (turn.upright()) {
-    rows.row.resize(size_t(row_values));
-    for (int64_t y = 0; y < height; y++) {
-      uint8_t* row = is_float ? rows.row.data() : to + y * row_values;
-      rows.colors.row(y, 0, width, row);
-      if (to_ycbcr_) jpeg::rgb_to_studio_ycc(row, int(width));
-      if (is_float) store_row(row, row_values, normalized_, reinterpret_cast<float*>(to) + y * row_values);
-    }
-    return;
+  const Window stored = turn.upright() ? window : turn.to_stored(window, width, height);
+  if (!turn.upright()) rows.orienter.begin(stored, {width, height, kChannels, DType::u8});
+  RowSink& to = turn.upright() ? sink : rows.orienter;
+  rows.row.resize(size_t(stored.width()) * kChannels + kRowSlack);
+  for (int64_t y = stored.y0; y < stored.y1; y++) {
+    auto* row = static_cast<uint8_t*>(to.place(y));
+    if (!row) row = rows.row.data();
+    rows.colors.row(y, stored.x0, stored.x1, row);
+    if (to_ycbcr_) jpeg::rgb_to_studio_ycc(row, int(stored.width()));
+    to.push(y, row);
   }
-  RowFormat stored;
-  stored.width = width, stored.height = height, stored.channels = kChannels;
-  RowFormat shown = stored;
-  if (turn.swap) std::swap(shown.width, shown.height);
-  rows.orienter.begin({0, 0, width, height}, stored);
-  for (int64_t y = 0; y < height; y++) {
-    auto* row = static_cast<uint8_t*>(rows.orienter.place(y));
-    rows.colors.row(y, 0, width, row);
-    if (to_ycbcr_) jpeg::rgb_to_studio_ycc(row, int(width));
-    rows.orienter.push(y, row);
-  }
-  const int64_t values = row_values * height;
-  if (is_float) rows.frame.resize(size_t(values));
-  MemorySink sink(is_float ? rows.frame.data() : to, shown);
-  rows.orienter.finish(turn, sink.window(), sink);
-  if (is_float) store_row(rows.frame.data(), values, normalized_, reinterpret_cast<float*>(to));
+  if (!turn.upright()) rows.orienter.finish(turn, window, sink);
 }
 
-void ClipWriter::fill(uint8_t* to, int64_t pixels) const {
-  const float scale = normalized_ ? 1.0f / 255 : 1.0f;
-  for (int64_t i = 0; i < pixels * kChannels; i++) {
-    const uint8_t v = fill_[size_t(i % kChannels)];
-    if (dtype_ == DType::f32) reinterpret_cast<float*>(to)[i] = float(v) * scale;
-    else to[i] = v;
-  }
+void ClipWriter::fill(const Window& window, RowSink& sink, Rows& rows) const {
+  const auto bytes = size_t(window.width()) * kChannels;
+  rows.row.resize(bytes + kRowSlack);
+  for (size_t i = 0; i < bytes; i++) rows.row[i] = fill_[i % kChannels];
+  for (int64_t y = window.y0; y < window.y1; y++) sink.push(y, rows.row.data());
 }
 
 }  // namespace ps

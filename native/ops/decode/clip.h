@@ -10,6 +10,7 @@
 #include "decode/video/color.h"
 #include "decode/video/video.h"
 #include "penstock.h"
+#include "rows/frames.h"
 
 namespace ps {
 
@@ -30,14 +31,15 @@ class ClipWriter {
   std::unique_ptr<State> make_state() const;
   // The shape of `count` frames of this video, F x H x W x C.
   void describe(const VideoIndex& index, int64_t count, Tensor& out) const;
-  // Decodes these frames, which are in any order, into the output; some may be kFilled.
-  void write(Video& video, const VideoIndex& index, const int64_t* frames, int64_t count, Tensor& out,
-             State& state) const;
+  // Decodes these frames, which are in any order, into those of the output; some may be kFilled.
+  void write(Video& video, const VideoIndex& index, const int64_t* frames, int64_t count,
+             SequenceSource::Frames& out, State& state) const;
 
  private:
   struct Rows;
-  void convert(const VideoIndex& index, const psv_picture& picture, uint8_t* to, Rows& rows) const;
-  void fill(uint8_t* to, int64_t pixels) const;
+  void convert(const VideoIndex& index, const psv_picture& picture, const Window& window, RowSink& sink,
+               Rows& rows) const;
+  void fill(const Window& window, RowSink& sink, Rows& rows) const;
 
   bool upright_, to_ycbcr_, normalized_;
   DType dtype_;

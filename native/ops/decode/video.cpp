@@ -9,7 +9,7 @@
 namespace ps {
 namespace {
 
-class DecodeVideo : public Operator {
+class DecodeVideo : public SequenceSource {
  public:
   explicit DecodeVideo(const Spec& s)
       : start_(s.arg<int64_t>("start_frame")), end_(s.arg<int64_t>("end_frame")), stride_(s.arg<int64_t>("stride")),
@@ -36,11 +36,11 @@ class DecodeVideo : public Operator {
     writer_.describe(VideoIndex(memory), p.count, c.out(0));
   }
 
-  void run(const Context& c) const override {
+  void produce(const Context& c, Frames& out) const override {
     const Params& p = c.param<Params>();
     const VideoIndex index(p.index);
     Video video(std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()), index);
-    writer_.write(video, index, p.frames, p.count, c.out(0), *c.state);
+    writer_.write(video, index, p.frames, p.count, out, *c.state);
   }
 
  private:

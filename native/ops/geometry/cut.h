@@ -7,11 +7,12 @@
 #include "ops/arguments/truncate.h"
 #include "ops/gather/gather.h"
 #include "ops/gather/gpu.h"
+#include "rows/frames.h"
 #include "rows/window_stage.h"
 
 namespace ps {
 
-class Cut : public RowOperator, public StageOperator {
+class Cut : public RowOperator, public StageOperator, public FrameStages {
  public:
   explicit Cut(const Spec& s)
       : border_(border_of(s)), dtype_(s.dtype("dtype")), fill_(s.get("fill_values").numbers) {}
@@ -48,10 +49,21 @@ class Cut : public RowOperator, public StageOperator {
     return r.shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    const Shape& input = c.in(0).shape;
+    const Region& r = c.param<Region>();
+    if (!(c.out(0).layout == Layout("FHWC"))) return kNoFrames;
+    if (!r.inside(input)) return misfit::outside;
+    if (r.shape[0] != input[0] || r.shape[3] != input[3]) return "other axes than height and width are cut";
+    return r.shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
+  RowStage* begin_frame(const Context& c, int64_t) const override { return begin(c); }
   RowStage* begin(const Context& c) const override {
     const Region& r = c.param<Region>();
     WindowStage& stage = c.st<RowsState>().stage;
-    stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[1], r.anchor[0],
+    const int h = r.shape.ndim - 3;
+    stage.begin(format(c.in(0)), format(c.out(0)), r.anchor[h + 1], r.anchor[h],
                 truncating_converter(c.in(0).dtype, c.out(0).dtype));
     return &stage;
   }

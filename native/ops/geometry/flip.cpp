@@ -6,10 +6,11 @@
 #include "ops/gather/gpu.h"
 #include "ops/gather/move_blocks.h"
 #include "ops/geometry/flip/stage.h"
+#include "rows/frames.h"
 
 namespace ps {
 
-class Flip : public RowOperator, public StageOperator {
+class Flip : public RowOperator, public StageOperator, public FrameStages {
  public:
   explicit Flip(const Spec& s)
       : horizontal_(s.arg<int>("horizontal")), vertical_(s.arg<int>("vertical")), depthwise_(s.arg<int>("depthwise")) {}
@@ -40,6 +41,13 @@ class Flip : public RowOperator, public StageOperator {
     return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    if (!(c.out(0).layout == Layout("FHWC"))) return kNoFrames;
+    if (c.param<Axes>().height) return "rows change their order";
+    return c.in(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
+  RowStage* begin_frame(const Context& c, int64_t) const override { return begin(c); }
   RowStage* begin(const Context& c) const override {
     FlipStage& stage = c.st<RowsState>().stage;
     stage.begin(format(c.in(0)), c.param<Axes>().width);

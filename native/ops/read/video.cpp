@@ -9,8 +9,8 @@
 
 #include "core/operator.h"
 #include "ops/decode/clip.h"
+#include "ops/decode/kept_videos.h"
 #include "ops/read/tables.h"
-#include "read/containers.h"
 #include "read/storage.h"
 
 namespace ps {
@@ -20,7 +20,7 @@ constexpr size_t kMostOpen = 48;                   // files that are kept open f
 constexpr int64_t kMostKept = int64_t(256) << 20;  // bytes of pictures that their decoders hold
 constexpr int64_t kPictures = 8;                   // that a decoder holds
 
-class ReadVideo : public Operator {
+class ReadVideo : public SequenceSource {
  public:
   static constexpr Count kOutputs{1, 4};
 
@@ -31,7 +31,7 @@ class ReadVideo : public Operator {
         ends_(s.table("ends", DType::i64)), labels_(s.table("labels", DType::i32)),
         length_(s.integer("sequence_length")), stride_(s.integer("stride")), uniform_(s.flag("uniform_sample")),
         frame_numbers_(s.string("frame_numbers")), timestamps_(s.flag("enable_timestamps")),
-        pad_(pad_mode_of(s.string("pad_mode"))), writer_(s), idle_(check()) {}
+        pad_(pad_mode_of(s.string("pad_mode"))), writer_(s), kept_(check()) {}
 
   std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
 
@@ -52,7 +52,7 @@ class ReadVideo : public Operator {
     if (timestamps_) describe(DType::f64, count(sample));
   }
 
-  void run(const Context& c) const override {
+  void produce(const Context& c, Frames& clip) const override {
     const int64_t sample = number(c);
     const int64_t video = videos_.as<int32_t>()[sample];
     const VideoIndex known = index(video);
@@ -67,7 +67,7 @@ class ReadVideo : public Operator {
     if (timestamps_)
       std::transform(frames.begin(), frames.end(), c.out(at++).as<double>(),
                      [&](int64_t f) { return f == kFilled ? -1.0 : known.seconds(f); });
-    read(c, video, known, frames);
+    read(c, video, known, frames, clip);
   }
 
  private:
@@ -121,17 +121,15 @@ class ReadVideo : public Operator {
     return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, 0, end, pad_);
   }
 
-  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames) const {
+  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames,
+            Frames& clip) const {
     const auto [first, last] = std::minmax_element(frames.begin(), frames.end());
     if (frames.empty()) return;
-    std::unique_ptr<Video> one = idle_.take(video, std::max<int64_t>(*first, 0));
-    if (!one) {
-      one = std::make_unique<Video>(std::make_unique<VideoBytes>(open_file(names_[video])), known);
-      one->container = video;
-    }
-    writer_.write(*one, known, frames.data(), int64_t(frames.size()), c.out(0), *c.state);
-    one->place = *last + 1;
-    idle_.give_back(std::move(one));
+    const int64_t begin = std::max<int64_t>(*first, 0);
+    kept_.with(
+        video, known, begin, std::max(*last, begin),
+        [&] { return std::make_unique<VideoBytes>(open_file(names_[video])); },
+        [&](Video& one) { writer_.write(one, known, frames.data(), int64_t(frames.size()), clip, *c.state); });
   }
 
   Names names_;
@@ -144,7 +142,7 @@ class ReadVideo : public Operator {
   bool timestamps_;
   PadMode pad_;
   ClipWriter writer_;
-  mutable Containers<Video> idle_;                 // goes first: files know their names by names_
+  mutable KeptVideos kept_;                        // goes first: files know their names by names_
 };
 
 PS_OPERATOR("read_video", ReadVideo)

@@ -12,6 +12,7 @@
 #include "ops/geometry/resize/gpu.h"
 #include "ops/geometry/resize/nd.h"
 #include "ops/geometry/resize/size.h"
+#include "rows/frames.h"
 
 namespace ps {
 
@@ -40,7 +41,7 @@ inline SpaceAxes space_axes(const Tensor& t) {
   return s;
 }
 
-class ResampleOperator : public RowOperator, public StageOperator {
+class ResampleOperator : public RowOperator, public StageOperator, public FrameStages {
  public:
   explicit ResampleOperator(const Spec& s)
       : dtype_(s.dtype("dtype")), antialias_(s.flag("antialias")),
@@ -74,6 +75,14 @@ class ResampleOperator : public RowOperator, public StageOperator {
     return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
   }
 
+  Misfit frames_misfit(const Context& c) const override {
+    const Params& p = c.param<Params>();
+    if (!(c.out(0).layout == Layout("FHWC"))) return kNoFrames;
+    if (p.axes[0].flipped()) return "rows change their order";
+    return c.in(0).shape.volume() > 0 && c.out(0).shape.volume() > 0 ? fits : misfit::no_pixels;
+  }
+
+  RowStage* begin_frame(const Context& c, int64_t) const override { return begin(c); }
   RowStage* begin(const Context& c) const override {
     const Params& p = c.param<Params>();
     ResizeStage& stage = c.st<ThreadState>().resampler.stage;
