@@ -54,7 +54,7 @@ def _rewritten(name: str, count: int | None) -> Path:
     if root.exists():
         return root
     unfinished = root.with_name(root.name + ".unfinished")
-    originals = photos(source)
+    originals = photos(source, count)
     print(f"writing {count} photographs to {root} ...", flush=True)
 
     def write(path: Path, coding: Coding) -> None:

@@ -89,7 +89,7 @@ bool check_broken(ps::PictureReader& reader, ps::LibPng& library, const Bytes& b
 }
 
 bool check_checksums() {
-  Bytes bytes(static_cast<size_t>(uniform(0, 20000)));
+  Bytes bytes(static_cast<size_t>(uniform(1, 20000)));
   const int fill = uniform(0, 3);
   for (uint8_t& v : bytes) v = fill ? uint8_t(uniform(0, 255)) : 255;
   const auto before = uint32_t(uniform(0, 65520)) << 16 | uint32_t(uniform(0, 65520));

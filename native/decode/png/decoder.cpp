@@ -36,7 +36,7 @@ bool Decoder::decode(const uint8_t* data, size_t size, const PictureRequest& req
     if (!filtered || !unfilter(filtered[0], filtered + 1, rows_[~y & 1].data(), row, bytes, pixel_bytes)) return false;
     if (y >= w.y0) channels_.push(y, pixels(row, w));
   }
-  return !whole_ || ends_well();
+  return whole_ ? ends_well() : goes_on();
 }
 
 void Decoder::start_rows(const PictureRequest& request, RowSink& sink) {
@@ -77,7 +77,13 @@ const uint8_t* Decoder::next_row(size_t bytes) {
   return row;
 }
 
-// The last row was read: the stream must end there, and the file as it should.
+// The window's last row was read. zlib looks up to the next byte of the stream before it stops, and libpng minds what it
+// finds wrong there.
+bool Decoder::goes_on() {
+  return (read_ < end_ || inflate_.run(unpacked_.data(), end_, end_ + 1) == Inflate::Status::more) && !data_.broken();
+}
+
+// The picture's last row was read: the stream must end there, and the file as it should.
 bool Decoder::ends_well() {
   return read_ == end_ && inflate_.run(unpacked_.data(), end_, end_ + 1) == Inflate::Status::end && read_ == end_ &&
          inflate_.adler() == adler_ && inflate_.used_up() && data_.finished();

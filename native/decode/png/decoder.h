@@ -18,6 +18,7 @@ class Decoder {
  private:
   void start_rows(const PictureRequest& request, RowSink& sink);
   const uint8_t* next_row(size_t bytes);
+  bool goes_on();
   bool ends_well();
   const uint8_t* pixels(const uint8_t* row, const Window& window);
 

@@ -79,6 +79,7 @@ void Inflate::start(ByteSource& source) {
 // Enough for a block's header, if there is that much.
 void Inflate::fetch() {
   if (last_ || size_t(end_ - next_) >= kLargestHeader) return;
+  next_ -= count_ >> 3 & 7, count_ &= 7;       // whole bytes are read again: who goes back to one finds it
   const size_t left = size_t(end_ - next_);
   std::memmove(input_.data(), next_, left);
   const size_t more = source_->read(input_.data() + left, kInput - left);
