@@ -24,8 +24,10 @@ SETS = {
     "demo": (1200, Style()),
 }
 # Photographs of another set written anew: how many, and how, in turn.
-AS_IS, PROGRESSIVE, PNG = ("", {}), ("jpeg", {"quality": "keep", "progressive": True}), ("png", {})
 Coding = tuple[str, dict[str, Any]]
+AS_IS: Coding = ("", {})
+PROGRESSIVE: Coding = ("jpeg", {"quality": "keep", "progressive": True})
+PNG: Coding = ("png", {})
 REWRITTEN: dict[str, tuple[str, int, list[Coding]]] = {
     "png": ("444", 512, [PNG]),
     "webp": ("444", 512, [("webp", {"quality": 90})]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_windows(tmp_path: Path, random: np.random.Generator, kind: str) -> None
 
         def operator(encoded: Any, windows: Array = windows) -> Any:
             start, shape = windows[:, :2], windows[:, 2:] - windows[:, :2]
-            given = (fn.external_source(lambda part=part: list(part)) for part in (start, shape))
+            given = (fn.external_source(itertools.repeat(list(part))) for part in (start, shape))
             return fn.decoders.image_slice(encoded, *given, normalized_anchor=False, normalized_shape=False)
 
         for (x0, y0, x1, y1), part in zip(windows, decode(tmp_path, [file] * len(windows), operator), strict=True):

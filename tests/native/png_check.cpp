@@ -1,5 +1,5 @@
-// Compares our decoder of PNG with libpng bit for bit: files of every type, depth and filter, packed by zlib in any way,
-// as a whole and in windows. Of broken files it must make what libpng makes, be that rows or an error.
+// Compares our decoder of PNG with libpng bit for bit: files of every type, depth and filter, packed by zlib in any
+// way, as a whole and in windows. Of broken files it must make what libpng makes, be that rows or an error.
 //
 //   png_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all equal
 #include "core/error.h"

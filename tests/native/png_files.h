@@ -1,4 +1,4 @@
-// PNG files of all kinds: any type, depth, filters and ways to compress, made from parts of photographs; and broken ones.
+// PNG files of all kinds, made from parts of photographs: any type, depth, filters and compression; and broken ones.
 #pragma once
 
 #include <zlib.h>
@@ -119,9 +119,10 @@ inline Parts random_parts(const Picture& picture) {
     for (uint8_t& v : b) v = uint8_t(uniform(0, 255));
     return b;
   };
+  const int colours = 1 << std::min<int>(h.depth, 8);
   if (!uniform(0, 3)) p.before.push_back({"gAMA", any(4)});
   if (h.type == png::kPalette || (h.type != png::kGray && h.type != png::kGrayAlpha && !uniform(0, 5)))
-    p.before.push_back({"PLTE", any(3 * (uniform(0, 2) ? 1 << std::min<int>(h.depth, 8) : uniform(1, 1 << std::min<int>(h.depth, 8))))});
+    p.before.push_back({"PLTE", any(3 * (uniform(0, 2) ? colours : uniform(1, colours)))});
   if (!uniform(0, 3)) p.before.push_back({"tRNS", any(h.type == png::kPalette ? 2 : h.type == png::kRgb ? 6 : 2)});
   if (!uniform(0, 3)) p.before.push_back({"tEXt", any(uniform(0, 300))});
   if (!uniform(0, 3)) p.behind.push_back({"tIME", any(uniform(0, 9))});
@@ -141,7 +142,7 @@ inline Bytes broken(Parts p) {
   Bytes file;
   switch (uniform(0, 9)) {
     case 0: case 1: case 2: for (int i = uniform(1, 4); i > 0; i--) spoil(p.stream); break;
-    case 3: p.stream[p.stream.size() - size_t(uniform(1, std::min(int(p.stream.size()), 8)))] ^= uint8_t(1 << uniform(0, 7)); break;
+    case 3: p.stream.end()[-uniform(1, 8)] ^= uint8_t(1 << uniform(0, 7)); break;
     case 4: p.stream.resize(size_t(uniform(0, int(p.stream.size())))); break;
     case 5: p.stream.insert(p.stream.begin() + uniform(0, int(p.stream.size())), uint8_t(uniform(0, 255))); break;
     case 6: p.header.height += uniform(-2, 2), p.header.width += uniform(-1, 1); break;
@@ -161,7 +162,9 @@ inline Bytes broken(Parts p) {
     default:
       file = file_of(p);
       if (uniform(0, 1)) file.resize(size_t(uniform(33, int(file.size()))));
-      else for (int i = uniform(1, 3); i > 0; i--) file[size_t(uniform(8, int(file.size()) - 1))] = uint8_t(uniform(0, 255));
+      else
+        for (int i = uniform(1, 3); i > 0; i--)
+          file[size_t(uniform(8, int(file.size()) - 1))] = uint8_t(uniform(0, 255));
       return file;
   }
   p.header.width = std::max<int64_t>(p.header.width, 1);

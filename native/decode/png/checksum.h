@@ -1,5 +1,5 @@
-// The checksums of PNG: CRC-32 of its chunks, Adler-32 of what is unpacked. zlib's are right, too, but slow enough to be
-// seen beside the rest of the decoder.
+// The checksums of PNG: CRC-32 of its chunks, Adler-32 of what is unpacked. zlib's are right, too, but slow enough to
+// be seen beside the rest of the decoder.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace ps::png {
 namespace {
 
-constexpr size_t kPiece = 65536;             // bytes that are unpacked at a time: they stay in cache until they are read
+constexpr size_t kPiece = 65536;             // bytes that are unpacked at a time: in cache until they are read
 
 template <class T> void ensure(std::vector<T>& memory, size_t size) {
   if (memory.size() < size) memory.resize(size);
@@ -77,8 +77,8 @@ const uint8_t* Decoder::next_row(size_t bytes) {
   return row;
 }
 
-// The window's last row was read. zlib looks up to the next byte of the stream before it stops, and libpng minds what it
-// finds wrong there.
+// The window's last row was read. zlib looks up to the next byte of the stream before it stops, and libpng minds what
+// it finds wrong there.
 bool Decoder::goes_on() {
   return (read_ < end_ || inflate_.run(unpacked_.data(), end_, end_ + 1) == Inflate::Status::more) && !data_.broken();
 }

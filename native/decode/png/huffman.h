@@ -1,9 +1,9 @@
 // Tables that decode deflate's Huffman codes, whose bits come lowest first.
 //
-// A table is looked up by the next `root` bits. An entry says how many bits to consume (its low 6 bits: the code and the
-// extra bits behind it), how many of these are the code (bits 8 to 11), and a number (from bit 16 on). A longer code's
-// entry names a second table. Entries of literals have one or two of them, and so one look-up decodes two of the short
-// codes which photographs mostly have.
+// A table is looked up by the next `root` bits. An entry says how many bits to consume (its low 6 bits: the code and
+// the extra bits behind it), how many of these are the code (bits 8 to 11), and a number (from bit 16 on). A longer
+// code's entry names a second table. Entries of literals have one or two of them, and so one look-up decodes two of the
+// short codes which photographs mostly have.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace ps::png {
 
 enum Entry : uint32_t {
   kLiteral = 1u << 31,       // literals in bits 8 to 15 and 16 to 23, their number from bit 24 on
-  kSecond = 1u << 12,        // a second table, which begins at the number and is looked up by as many bits as are "code"
+  kSecond = 1u << 12,        // a second table, which begins at the number and is looked up by bits 8 to 11
   kEnd = 1u << 13,           // of the block
   kInvalid = 1u << 14,       // no such code, or a symbol that must not occur
   kOdd = kSecond | kEnd | kInvalid,
