@@ -53,8 +53,8 @@ class Bench:
         yield from table(["work", "who", "images/s", "spread", "times DALI"], rows)
 
     def formats(self) -> Iterator[str]:
-        yield "Images per second, 2 threads, and milliseconds of all processors for a picture, which a machine that is busy"
-        yield "besides changes less. mixed: 20 of 25 are baseline JPEG, 4 progressive, 1 is PNG."
+        yield "Images per second, 2 threads, and milliseconds of all processors for a picture, which a busy machine"
+        yield "changes less. mixed: 20 of 25 are baseline JPEG, 4 progressive, 1 is PNG."
         for name in REWRITTEN:
             yield f"{name}: {describe(photos(name, self.count))}."
         yield ""

@@ -100,7 +100,8 @@ def test_files_of_pillow(tmp_path: Path, random: np.random.Generator, mode: str)
     picture = Image.fromarray(pixels).convert("L").convert(mode) if mode == "I;16" else Image.fromarray(pixels)
     picture = picture if mode == "I;16" else picture.convert("RGB").quantize() if mode == "P" else picture.convert(mode)
     files = []
-    for options in [*({"compress_level": level} for level in range(10)), {"compress_type": 4}, {"optimize": True}]:
+    settings: list[dict[str, Any]] = [{"compress_level": level} for level in range(10)]
+    for options in [*settings, {"compress_type": 4}, {"optimize": True}]:
         file = io.BytesIO()
         picture.save(file, "PNG", **options)
         files.append(file.getvalue())
