@@ -7,6 +7,7 @@ cores.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import statistics
@@ -50,6 +51,7 @@ class Contestant:
     rates: list[float] = field(default_factory=list)
     peak: float = 0  # MB
     pss: float = 0  # MB
+    spent: float = math.inf  # milliseconds of all processors for a picture, in the best round
 
     @property
     def rate(self) -> float:
@@ -113,6 +115,7 @@ class Contestant:
         os.killpg(process.pid, signal.SIGSTOP)
         result = json.loads(answer)
         self.rates.append(result["rate"])
+        self.spent = min(self.spent, 1000 * result["cores"] / result["rate"])
         self.peak, self.pss = max(self.peak, result["peak"]), max(self.pss, result["pss"])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -63,11 +64,13 @@ def main() -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         order = json.loads(line)
+        wall, processor = time.perf_counter(), time.process_time()
         if order["kind"] == "plain":
             value = rate(next_batch, batch, order["seconds"])
         else:
             value = busy_rate(next_batch, batch, order["seconds"], spin=order["kind"] == "busy")
-        print(json.dumps({"rate": value, **memory()}), flush=True)
+        cores = (time.process_time() - processor) / (time.perf_counter() - wall)
+        print(json.dumps({"rate": value, "cores": cores, **memory()}), flush=True)
 
 
 if __name__ == "__main__":

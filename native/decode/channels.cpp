@@ -13,6 +13,8 @@ template <class T, Luma kLuma = Luma::floats> T weighed(T r, T g, T b) {
     return T((4899u * r + 9617u * g + 1868u * b + (1u << 13)) >> 14);
   } else if constexpr (!std::is_floating_point_v<T> && kLuma == Luma::bits15) {
     return T((9798u * r + 19235u * g + 3735u * b + (1u << 14)) >> 15);
+  } else if constexpr (!std::is_floating_point_v<T> && kLuma == Luma::libpng) {
+    return luma(r, g, b);
   } else {
     const float sum = 0.299f * float(r) + 0.587f * float(g) + 0.114f * float(b);
     return std::is_floating_point_v<T> ? T(sum) : T(sum + 0.5f);
@@ -101,8 +103,8 @@ template <class T> void swap_row(const void* from, void* to, int64_t width, int 
 }  // namespace
 
 template <class T> ChannelRows::Convert ChannelRows::pick(int stored, Colours colours, ImageType type, Luma luma) {
-  const auto by_luma = [&](Convert floats, Convert bits14, Convert bits15) {
-    return luma == Luma::floats ? floats : luma == Luma::bits14 ? bits14 : bits15;
+  const auto by_luma = [&](Convert floats, Convert bits14, Convert bits15, Convert libpng) {
+    return luma == Luma::floats ? floats : luma == Luma::bits14 ? bits14 : luma == Luma::bits15 ? bits15 : libpng;
   };
   const auto sized = [&](Convert one, Convert three, Convert four, Convert any) {
     return stored == 1 ? one : stored == 3 ? three : stored == 4 ? four : any;
@@ -118,8 +120,9 @@ template <class T> ChannelRows::Convert ChannelRows::pick(int stored, Colours co
                                     : cmyk_row<T, ImageType::rgb>;
   const bool swap = colours == Colours::bgr;
   if (gray) {
-#define PS_BY_LUMA(n, swap) \
-  by_luma(luma_row<T, n, swap, Luma::floats>, luma_row<T, n, swap, Luma::bits14>, luma_row<T, n, swap, Luma::bits15>)
+#define PS_BY_LUMA(n, swap)                                                                     \
+  by_luma(luma_row<T, n, swap, Luma::floats>, luma_row<T, n, swap, Luma::bits14>,               \
+          luma_row<T, n, swap, Luma::bits15>, luma_row<T, n, swap, Luma::libpng>)
     return swap ? sized(nullptr, PS_BY_LUMA(3, true), PS_BY_LUMA(4, true), PS_BY_LUMA(0, true))
                 : sized(nullptr, PS_BY_LUMA(3, false), PS_BY_LUMA(4, false), PS_BY_LUMA(0, false));
 #undef PS_BY_LUMA

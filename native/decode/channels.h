@@ -11,9 +11,10 @@ namespace ps {
 // What the first channels are. Whatever more there is, such as alpha, only ANY_DATA shows.
 enum class Colours { gray, rgb, bgr, cmyk };    // CMYK: 0 is no ink
 
-// How integers of red, green and blue are weighed for GRAY: by floats, or by whole numbers of so many bits. No standard
-// says which, all round to the nearest, they differ by a level once in some thousand pixels, and DALI has all of them.
-enum class Luma { floats, bits14, bits15 };
+// How integers of red, green and blue are weighed for GRAY: by floats, or by whole numbers of so many bits, or by those
+// of libpng. No standard says which, nearly all round to the nearest, they differ by a level once in some thousand
+// pixels, and DALI has all of them.
+enum class Luma { floats, bits14, bits15, libpng };
 
 class ChannelRows {
  public:

@@ -12,6 +12,7 @@
 #include "decode/jpeg/index_file.h"
 #include "decode/jpeg/lossless.h"
 #include "decode/jpeg/progressive.h"
+#include "decode/resume.h"
 
 namespace ps {
 namespace {
@@ -55,23 +56,6 @@ ImageInfo peek_jpeg(const uint8_t* data, size_t size) {
   if (info.width == 0) fail(ErrorKind::decode, "truncated JPEG: it ends before its frame header");
   return info;
 }
-
-// Passes on only the rows that have not been passed on yet: when a scan turns out broken half-way, libjpeg starts
-// over, and what it gives for the rows above the fault is what has been given already.
-class Resume : public RowSink {
- public:
-  explicit Resume(RowSink& sink) : sink_(sink) {}
-  void* place(int64_t y) override { return y > last_ ? sink_.place(y) : nullptr; }
-  void push(int64_t y, const void* row) override {
-    if (y <= last_) return;
-    last_ = y;
-    sink_.push(y, row);
-  }
-
- private:
-  RowSink& sink_;
-  int64_t last_ = -1;
-};
 
 jpeg::Color color_of(ImageType type, const jpeg::Header& header) {
   switch (type) {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from penstock import types
-from tests.decode.pictures import chunk, decode, decode_window, exif, png, some_windows
+from tests.decode.pictures import chunk, decode, decode_window, exif, png, smooth, some_windows
 
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
 SAMPLES = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGBA: 4}
@@ -89,3 +91,27 @@ def test_gamma_and_background_are_left_alone(tmp_path: Path, random: np.random.G
     values = random.integers(0, 256, (20, 30, 4))
     chunks = [chunk(b"gAMA", struct.pack(">I", 100000)), chunk(b"bKGD", struct.pack(">HHH", 9, 200, 9))]
     np.testing.assert_array_equal(decode(tmp_path, [png(values, RGBA, 8, chunks=chunks)])[0], values[..., :3])
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGB", "RGBA", "I;16"])
+def test_files_of_pillow(tmp_path: Path, random: np.random.Generator, mode: str) -> None:
+    """At every level of compression, with the filters that it chooses, and as large as is unpacked in pieces."""
+    pixels = smooth(random, 401, 300, 4) + random.integers(0, 3, (300, 401, 4), np.uint8)
+    picture = Image.fromarray(pixels).convert("L").convert(mode) if mode == "I;16" else Image.fromarray(pixels)
+    picture = picture if mode == "I;16" else picture.convert("RGB").quantize() if mode == "P" else picture.convert(mode)
+    files = []
+    settings: list[dict[str, Any]] = [{"compress_level": level} for level in range(10)]
+    for options in [*settings, {"compress_type": 4}, {"optimize": True}]:
+        file = io.BytesIO()
+        picture.save(file, "PNG", **options)
+        files.append(file.getvalue())
+    whole = np.asarray(picture) if mode == "I;16" else np.asarray(picture.convert("RGB"))
+    for ours in decode(tmp_path, files, dtype=types.UINT16 if mode == "I;16" else types.UINT8):
+        np.testing.assert_array_equal(ours, whole[..., None].repeat(3, -1) if mode == "I;16" else whole)
+
+
+def test_first_picture_of_an_animation(tmp_path: Path, random: np.random.Generator) -> None:
+    frames = [Image.fromarray(smooth(random, 50, 40)) for _ in range(3)]
+    file = io.BytesIO()
+    frames[0].save(file, "PNG", save_all=True, append_images=frames[1:])
+    np.testing.assert_array_equal(decode(tmp_path, [file.getvalue()])[0], np.asarray(frames[0]))
