@@ -40,17 +40,13 @@ def group_of(name: str, cls: type[Op]) -> str:
 
 def operator_page(name: str, cls: type[Op], pictures: Mapping[str, list[tuple[str, str]]]) -> str:
     """The page of one operator, as Markdown."""
-    parts = [f"# {name}", f"```python\nfn.{name}{_short(cls)}\n```"]
     old = [alias for alias, other in registry.ops.items() if other is cls and alias != cls.name]
-    facts = {
-        "Devices": ", ".join(f"`{device}`" for device in cls.devices),
-        "Class": f"`ops.{_catalog.class_name(name)}`",
-    }
-    if old:
-        facts["Old names"] = ", ".join(f"`{alias}`" for alias in old)
+    facts = ["Runs on " + ", ".join(f"`{device}`" for device in cls.devices)]
+    facts.append(f"as a class, `ops.{_catalog.class_name(name)}`")
+    facts += ["old names " + ", ".join(f"`{alias}`" for alias in old)] if old else []
+    parts = [f"# {name}", f"```python\nfn.{name}{_short(cls)}\n```", "; ".join(facts) + "."]
     if cls.deprecated:
-        facts["Deprecated"] = cls.deprecated
-    parts.append("| | |\n| --- | --- |\n" + "\n".join(f"| {key} | {value} |" for key, value in facts.items()))
+        parts.append(f"Deprecated: {cls.deprecated}")
     parts.append(prose(inspect.cleandoc(cls.__doc__ or "")))
     shown = pictures.get(name, [])
     if shown:
@@ -65,11 +61,13 @@ def operator_page(name: str, cls: type[Op], pictures: Mapping[str, list[tuple[st
 
 
 def _short(cls: type[Op]) -> str:
-    """The signature, without what every operator takes."""
+    """The signature, without what every operator takes, and what has no effect any more."""
     signature = _signatures.of_function(cls)
-    kept = [p for p in signature.parameters.values() if p.name in cls.arguments or p.kind is not p.KEYWORD_ONLY]
-    text = str(signature.replace(parameters=kept))
-    return text if len(text) < 90 else text.replace(", ", ",\n    ").replace("(", "(\n    ", 1)[:-1] + ",\n)"
+    hidden = {a.name for a in cls.arguments.values() if a.unused or a.deprecated}
+    known = [p for p in signature.parameters.values() if p.name in cls.arguments or p.kind is not p.KEYWORD_ONLY]
+    text = str(signature.replace(parameters=[p for p in known if p.name not in hidden]))
+    text = re.sub(r"DALI\w+\.", "types.", text).replace("/, ", "").replace("/)", ")").replace(", )", ")")
+    return text if len(text) < 70 else textwrap.fill(text, 84, subsequent_indent="    ", break_long_words=False)
 
 
 def _argument(argument: Argument) -> str:

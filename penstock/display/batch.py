@@ -59,10 +59,7 @@ class Boxes:
         if self.form == "ltwh":
             corners[:, 2:] += corners[:, :2]
         names = self.labels.samples[sample].ravel().tolist() if self.labels else []
-        return [
-            Box(tuple(box), str(names[i]) if i < len(names) else "")  # type: ignore[arg-type]
-            for i, box in enumerate(corners.tolist())
-        ]
+        return [Box(tuple(box), str(names[i]) if i < len(names) else "") for i, box in enumerate(corners.tolist())]
 
 
 def batch_html(columns: Sequence[Column], look: Look, boxes: Sequence[Boxes] = ()) -> str:

@@ -75,7 +75,8 @@ def _channels(shape: tuple[int, ...]) -> int | None:
 def channels_last(array: Array, layout: str) -> Array:
     """A picture as HW or HWC."""
     if array.ndim == 3 and (layout == "CHW" or (layout != "HWC" and _channels(array.shape) == 0)):
-        return array.transpose(1, 2, 0)
+        turned: Array = array.transpose(1, 2, 0)
+        return turned
     return array
 
 

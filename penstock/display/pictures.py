@@ -31,8 +31,10 @@ def smaller(array: Array, most: int) -> Array:
     for axis in (0, 1):
         sums = np.add.reduceat(sums, np.arange(0, sums.shape[axis], step), axis)
     counts = [np.minimum(np.arange(0, n, step) + step, n) - np.arange(0, n, step) for n in array.shape[:2]]
-    means = sums / np.multiply.outer(*counts).reshape(*sums.shape[:2], *[1] * (array.ndim - 2))
-    return np.rint(means).astype(array.dtype) if array.dtype.kind in "iu" else means
+    means: Array = sums / np.multiply.outer(*counts).reshape(*sums.shape[:2], *[1] * (array.ndim - 2))
+    if array.dtype.kind in "iu":
+        means = np.rint(means).astype(array.dtype)
+    return means
 
 
 def picture(array: Array, most: int) -> Pixels:
@@ -79,12 +81,14 @@ def heat(array: Array, most: int) -> Pixels:
 
 
 def _finite(array: Array) -> npt.NDArray[np.float32]:
-    return np.nan_to_num(array.astype(np.float32), posinf=0, neginf=0)
+    values: npt.NDArray[np.float32] = np.nan_to_num(array.astype(np.float32), posinf=0, neginf=0)
+    return values
 
 
 def _stretched(values: Array, low: float, high: float) -> npt.NDArray[np.uint8]:
     levels = (values - low) * (255 / (high - low)) if high > low else np.zeros_like(values)
-    return np.rint(np.clip(levels, 0, 255)).astype(np.uint8)
+    pixels: npt.NDArray[np.uint8] = np.rint(np.clip(levels, 0, 255)).astype(np.uint8)
+    return pixels
 
 
 def _colors(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
@@ -92,6 +96,6 @@ def _colors(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     hues = (labels * _GOLDEN) % 1.0
     turns = (hues[:, None] * 6 + np.array([0, 4, 2])) % 6  # as HSV is defined
     bright = np.clip(np.abs(turns - 3) - 1, 0, 1)
-    colors = np.rint(60 + 180 * bright).astype(np.uint8)
+    colors: npt.NDArray[np.uint8] = np.rint(60 + 180 * bright).astype(np.uint8)
     colors[labels == 0] = 24
     return colors

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from penstock.run.timeline import Bar, Timeline
 
 _WIDTH, _ROW, _BAR = 1000, 26, 18
-_COLORS = 8  # of names; page.css has them
+_COLORS = 12  # of names; page.css has them
 _QUIET = ("wait",)  # which is no work
 _SHORTEST = 4000  # of the width: shorter pauses are not drawn
 

@@ -14,7 +14,7 @@ from penstock.run.runner import Runner
 from penstock.run.timeline import LAST, Timeline, timeline
 from penstock.run.twin import Twin, repeatable
 
-_PROFILE = "with penstock.profile(pipe): ... around a few batches, before the page is written, gives a timeline."
+_PROFILE = "Around a few batches of a training, `with penstock.profile(pipe):` gives the timeline of these instead."
 _FEED = "inputs={name: batch} gives external sources data for this page."
 
 
@@ -70,9 +70,7 @@ class Page:
         if any(node not in self._again for node in work) or not work:
             self._notes["timeline"].append(_PROFILE)
             return None
-        self._notes["timeline"].append(
-            f"Of the next {LAST} batches, run for this page as fast as they come. {_PROFILE}"
-        )
+        self._notes["timeline"].append(f"{LAST} batches, run for this page as fast as they come. {_PROFILE}")
         size = self._options.sizes()[0]
         with Twin(self._runner, self._options, self._plan.outputs, self._inputs, size) as twin:
             twin.run()

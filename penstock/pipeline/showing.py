@@ -48,10 +48,10 @@ class Showing(Looking):
         types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
 
         ``html`` is a page to be written, which needs nothing else: the graph, this plan, a timeline of the last
-        batches, and what each operator makes of the next samples. For that, a second pipeline of the same operators runs from
-        where this one is: it takes no batch from this one, and what a fused plan never has in memory is seen. The
-        timeline is of what `penstock.profile` has measured last, or else of some batches more of that second pipeline.
-        External sources and functions in Python are not asked for it.
+        batches, and what each operator makes of the next samples. For that, a second pipeline of the same operators
+        runs from where this one is: it takes no batch from this one, and what a fused plan never has in memory is seen.
+        The timeline is of what `penstock.profile` has measured last, or else of some batches more of that second
+        pipeline. External sources and functions in Python are not asked for it.
 
         Args:
             source: also give the sources of kernels.
@@ -66,10 +66,10 @@ class Showing(Looking):
             ...     return fn.resize(fn.decoders.image(files), size=64), labels
             >>> print(pipeline().explain(html=folder + "/plan.html"))
             segment 1, on the threads that wait for files, sample by sample:
-              readers.file
+              ...readers.file
             segment 2, on the worker threads, sample by sample:
               in one pass over rows: decoders.image → resize
-                so far: 0 of 0 samples in one pass
+            ...
             outputs: resize[0], readers.file[1]
         """
         text = super().explain(source)
