@@ -69,7 +69,6 @@ class Showing(Looking):
               ...readers.file
             segment 2, on the worker threads, sample by sample:
               in one pass over rows: decoders.image → resize
-            ...
             outputs: resize[0], readers.file[1]
         """
         text = super().explain(source)

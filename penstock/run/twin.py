@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from penstock.feed.external import ExternalSource
 from penstock.feed.turn import Turn
 from penstock.graph.copies import copies
 from penstock.graph.node import DataNode, OpNode
@@ -52,8 +51,8 @@ class Twin:
             if node in made:
                 made[node].key = key_of(node.op, options.seed, rank)
         for node in made.values():
-            if isinstance(node.op, ExternalSource):
-                node.op.poll, node.op.repeat_last, node.op.blocking = None, True, False
+            if node.op.external:  # its source is not asked: it is fed once, and has that always
+                vars(node.op).update(poll=None, repeat_last=True, blocking=False)
         plan = optimize([made[data.source].outputs[data.index] for data in outputs], [])
         again = replace(options, batch_size=batch_size, given={**options.given, **_APART})
         self._fed = {n.name: fed[n.name] for n in plan.nodes if n.op.external}
