@@ -14,7 +14,7 @@ from penstock.run.runner import Runner
 from penstock.run.timeline import LAST, Timeline, timeline
 from penstock.run.twin import Twin, repeatable
 
-_PROFILE = "Around a few batches of a training, `with penstock.profile(pipe):` gives the timeline of these instead."
+_PROFILE = "Around a few batches of a training, a block of penstock.profile(pipe) gives the timeline of these instead."
 _FEED = "inputs={name: batch} gives external sources data for this page."
 
 
