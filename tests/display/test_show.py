@@ -178,6 +178,17 @@ def test_a_pipeline_shows_its_batches(photographs: Path, tmp_path: Path) -> None
     assert "://" not in re.sub(r"data:[^\"]+", "", page.html)  # nothing from elsewhere
 
 
+def test_debug_mode(photographs: Path) -> None:
+    @pipeline_def(batch_size=2, num_threads=1, device_id=None, debug=True)
+    def pipeline() -> Any:
+        files, labels = fn.readers.file(file_root=str(photographs))
+        return fn.decoders.image(files), labels
+
+    pipe = pipeline()
+    assert len(images(pipe.show(pixels=64).html)) == 2
+    assert "debug=True" in pipe._repr_html_()
+
+
 def test_a_gpus_batch(software_gpu: None) -> None:
     pipe = Pipeline(batch_size=2, num_threads=1, device_id=0)
     with pipe:
