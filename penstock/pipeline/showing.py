@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock._values import whole_number
-from penstock.display import Shown, show
-from penstock.pipeline.explaining import Page
 from penstock.pipeline.looking import Looking
+
+if TYPE_CHECKING:
+    from penstock.display import Shown
 
 
 class Showing(Looking):
@@ -31,6 +32,8 @@ class Showing(Looking):
             >>> pipeline().show(samples=2, pixels=64)
             <2 of 4 samples, 2 outputs: a notebook shows it, and save() writes a page>
         """
+        from penstock.display import show  # what not every user needs costs time at import
+
         how.setdefault("names", self._output_names())
         return show(*self.run(), **how)
 
@@ -73,6 +76,8 @@ class Showing(Looking):
         """
         text = super().explain(source)
         if html is not None:
+            from penstock.pipeline.explaining import Page
+
             whole_number("explain: samples", samples, least=1)
             shared = self._shared or ()
             page = Page(self._built(), self._options, inputs or {}, samples)
@@ -94,4 +99,6 @@ class Showing(Looking):
         text = f"<p><code>{escape(repr(self))}</code></p>"
         if self._shared is None:
             return text
+        from penstock.display import show
+
         return text + show(*self._shared, names=self._output_names()).html
