@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         tfrecord,
     )
     from penstock.define import operator
+    from penstock.display import show
     from penstock.insight.profile import profile
     from penstock.run.merge import merge_states
 
@@ -66,6 +67,7 @@ __all__ = [
     "profile",
     "python_function_plugin",
     "reducers",
+    "show",
     "stores",
     "sysconfig",
     "tensors",
@@ -93,6 +95,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.define").operator
     if name == "profile":
         return importlib.import_module(f"{__name__}.insight.profile").profile
+    if name == "show":
+        return importlib.import_module(f"{__name__}.display").show
     if name == "merge_states":
         return importlib.import_module(f"{__name__}.run.merge").merge_states
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,7 @@ machine
 _document
 _suggest
 _values
+display
 op
 _signatures
 graph
@@ -47,6 +48,7 @@ run
 ops
 fn
 math
+page
 eager
 pipeline
 auto_aug
@@ -64,6 +66,7 @@ insight
 experimental
 compat
 __init__
+commands
 __main__
 """
 NATIVE = """

@@ -16,6 +16,7 @@ from penstock.insight.verdict import Verdict, judge, percent
 from penstock.optimize.plan import Where
 from penstock.pipeline import Pipeline
 from penstock.run.recording import KEPT
+from penstock.run.timeline import LAST, timeline
 
 
 class Profile:
@@ -63,6 +64,7 @@ class Profile:
         self.figures = figures(executor, plan, self._before, after, self._recording, self._start, end)
         mixed = any(node.device == "mixed" for node in plan.nodes)
         self._verdict = judge(self.figures, machine.usable_processors(), mixed)
+        executor.last_batches = timeline(executor, plan, self._recording, last=LAST)
         if self._trace is not None:
             trace.write(self._trace, executor, plan, self._recording, self._start, self.figures)
 

@@ -7,20 +7,11 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from penstock.insight.figures import Figures
-from penstock.optimize.plan import Plan, Where
+from penstock.optimize.plan import Plan
 from penstock.run.executor import Executor
-from penstock.run.recording import Did, Recording, Writer
-
-_NAMES = {Did.SETUP: "setup", Did.PREPARE: "prepare", Did.LAUNCH_AHEAD: "launch ahead", Did.LAUNCH: "launch"}
-_WRITERS = {
-    Writer.LAUNCHER: "launches",
-    Writer.AHEAD: "launches ahead",
-    Writer.DEVICE: "GPU",
-    Writer.PYTHON: "functions in Python",
-}
+from penstock.run.recording import Did, Recording
+from penstock.run.timeline import timeline
 
 
 def write(
@@ -38,35 +29,15 @@ def write(
 
 
 def _events(executor: Executor, plan: Plan, recording: Recording, start: int) -> Iterator[dict[str, Any]]:
-    workers = len(executor.thread_times())
     yield _named("process_name", 0, "penstock")
-    for number in range(workers):
-        io = number >= executor.threads
-        yield _named("thread_name", number, f"reader {number - executor.threads}" if io else f"worker {number}")
-    of_python = any(segment.where is Where.PYTHON for segment in plan.segments)
-    for writer, name in _WRITERS.items():
-        if of_python if writer is Writer.PYTHON else executor.device is not None:
-            yield _named("thread_name", workers + writer, name)
-    consumers = {ident: workers + len(Writer) + i for i, ident in enumerate({c.thread for c in recording.called})}
-    for i, number in enumerate(consumers.values()):
-        yield _named("thread_name", number, f"consumer {i}" if i else "consumer")
-
-    group_of = {node: group for segment in plan.segments for group in segment.groups for node in group}
-    names = []
-    for node, *_ in executor.node_times():
-        group = group_of[node]
-        fused = group[0] is node and node not in plan.early
-        names.append("+".join(n.op.name for n in group) if fused else node.op.name)
-    events = recording.events()
-    spans = np.concatenate([recording.work(), events[events["did"] == Did.DEVICE]])
-    for since, till, batch, thread, did, at, sample in spans.tolist():
-        name = names[at] if did == Did.RUN else _NAMES.get(did, "GPU")
-        arguments = {"batch": batch, **({"sample": sample} if sample >= 0 else {})}
-        yield _complete(name, thread, since - start, till - since, arguments)
-    for one in recording.called:
-        number = consumers[one.thread]
-        yield _complete(one.call.value, number, one.start - start, one.end - one.start, {})
-    yield from _batches(events, plan, start)
+    shown = timeline(executor, plan, recording)
+    for number, name in shown.rows.items():
+        yield _named("thread_name", number, name)
+    for bar in shown.bars:
+        arguments = {"batch": bar.batch} if bar.batch >= 0 else {}
+        arguments |= {"sample": bar.sample} if bar.sample >= 0 else {}
+        yield _complete(bar.name, bar.row, bar.start - start, bar.end - bar.start, arguments)
+    yield from _batches(recording.events(), plan, start)
 
 
 def _batches(events: Any, plan: Plan, start: int) -> Iterator[dict[str, Any]]:

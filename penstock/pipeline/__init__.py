@@ -1,7 +1,7 @@
 """Pipelines: `Pipeline`, and `pipeline_def`, which makes them of functions.
 
 A `Pipeline` is made of parts, one module each, in the order of its life: `definition`, `running`, `looking`,
-`serialize`.
+`showing`, `serialize`.
 """
 
 from penstock.graph.node import DataNode

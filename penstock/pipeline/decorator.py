@@ -119,6 +119,7 @@ def pipeline_def(
             return pipe
 
         make._is_pipeline_def = True  # type: ignore[attr-defined]
+        make.pipeline_arguments = dict(pipeline_kwargs)  # type: ignore[attr-defined]
         return make
 
     return decorate(fn) if fn is not None else decorate

@@ -79,15 +79,7 @@ class Looking(Running):
         return any(node.op.on_error == "skip" for node in self._built().plan.nodes)
 
     def explain(self, source: bool = False) -> str:
-        """The plan: which operators run together, on which threads, and what is computed before shapes are known.
-
-        Of operators that run together it says how many samples have gone through them in one pass so far, and what kept
-        others from that. Of decoders with ``device="mixed"`` it says what decodes JPEG, and why, and how many files
-        each engine has had.
-
-        With ``source=True`` the sources of the GPU's kernels follow, as the compiler gets them. They are made for the
-        types of the data, so the first batch is prepared where that has not happened yet; `run` hands it out.
-        """
+        """The plan in words; see `penstock.pipeline.showing`, which also makes a page of it."""
         runner = self._built()
         text = explain(runner.plan, runner.executor.notes())
         if not source or not any(segment.where is Where.GPU for segment in runner.plan.segments):

@@ -12,7 +12,7 @@ from penstock import _catalog, types
 from penstock._document import Field, parse, short
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph import serialize
-from penstock.pipeline.looking import Looking
+from penstock.pipeline.showing import Showing
 from penstock.run.options import OperatorConcurrency, StreamPolicy
 
 _FORMAT = 1
@@ -25,7 +25,7 @@ _MOST_SAMPLES = 1 << 18  # of all batches ahead: more is asked for by a program,
 _Self = TypeVar("_Self", bound="Serializable")
 
 
-class Serializable(Looking):
+class Serializable(Showing):
     """The part of `penstock.Pipeline` that has to do with its serialized form."""
 
     def _chosen(self) -> dict[str, Any]:

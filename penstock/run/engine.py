@@ -85,6 +85,7 @@ class Engine:
         self.threads = threads  # that work on samples; those behind them wait for files
         self._closing = False
         self.recording: Recording | None = None  # while somebody wants a profile
+        self.last_batches: Any = None  # the `penstock.run.timeline.Timeline` of those that were recorded last
 
     def check_process(self) -> None:
         """Raises GraphError where the pipeline is closed, or another process's."""

@@ -162,7 +162,7 @@ class Program:
             native.ints(inputs),
             len(inputs),
             len(node.outputs),
-            self._key(op, seed),
+            self._key(node, seed),
             flags,
             scope,
         )
@@ -171,12 +171,13 @@ class Program:
         for output in node.outputs:
             self._values[output] = first + output.index
 
-    def _key(self, op: Any, seed: int) -> int:
+    def _key(self, node: OpNode, seed: int) -> int:
         """The key of its random numbers: of its own seed, or of the pipeline's and its rank among those that draw."""
+        op: Any = node.op
         if not op.random:
             return 0
         has_own = op.seed is not None and op.seed >= 0
-        key = key_of(op, seed, len(self.draws))
+        key = key_of(op, seed, len(self.draws)) if node.key is None else node.key
         self.draws.append(f"{op.name} with seed {op.seed}" if has_own else op.name)
         return key
 

@@ -131,6 +131,11 @@ class Samples:
             self._none = self._like()
             self._none.dtype = dtype
 
+    def _repr_html_(self) -> str:
+        from penstock.display import html_of
+
+        return html_of(self)
+
     def __len__(self) -> int:
         return len(self._samples)
 

@@ -153,6 +153,11 @@ class TensorCPU:
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
 
+    def _repr_html_(self) -> str:
+        from penstock.display import html_of
+
+        return html_of(self)
+
     def __str__(self) -> str:
         return describe_tensor(self, show_data=True)
 

@@ -188,6 +188,11 @@ class TensorGPU:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         refuse_array(self)
 
+    def _repr_html_(self) -> str:
+        from penstock.display import html_of
+
+        return html_of(self)
+
     def __str__(self) -> str:
         return describe_tensor(self, show_data=True)
 

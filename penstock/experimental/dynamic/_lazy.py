@@ -124,6 +124,11 @@ class Lazy:
         made = moved(self, device)
         return copied(made) if force_copy and made is self else made
 
+    def _repr_html_(self) -> str:
+        from penstock.display import html_of
+
+        return html_of(self)
+
     def _expression(self, function: Callable[..., Any], *operands: Any) -> Any:
         from penstock.experimental.dynamic._call import combine
 

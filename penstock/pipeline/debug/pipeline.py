@@ -234,6 +234,9 @@ class PipelineDebug(Pipeline):
             raise GraphError("debug=True: readers are known when the first batch has run")
         return Readers(source.node for source in self._sources.values())
 
+    def _output_names(self) -> list[str]:
+        return []  # they are known when the definition runs
+
     def _refused(self, *_: Any, **__: Any) -> NoReturn:
         raise GraphError(
             "debug=True: operators run one by one as the definition runs, so there is no plan, nothing is prepared "
