@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the arguments say; returns the exit status."""
+    from penstock.plugin.triton import repository
+
     parser = argparse.ArgumentParser(prog="python -m penstock", description="Penstock's tools.")
     commands = parser.add_subparsers(dest="command", required=True)
     doctor = commands.add_parser("doctor", help="what this machine offers, and what is missing for what")
@@ -65,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     validate.set_defaults(run=_validate)
     include = commands.add_parser("include", help="where the headers for operators of one's own are")
     include.set_defaults(run=_include)
+    repository.add_command(commands)
     options = parser.parse_args(arguments)
     return int(options.run(options))
 
