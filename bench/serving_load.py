@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -41,7 +43,10 @@ def server(library: str, threads: int) -> Iterator[int]:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     command = [sys.executable, "-m", "bench.serving_server", library, str(port), "--threads", str(threads)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # Triton's process for Python takes libpython from where the system has it: that must be this Python's.
+    libraries = [sysconfig.get_config_var("LIBDIR"), os.environ.get("LD_LIBRARY_PATH")]
+    env = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
     assert process.stdin
     assert process.stdout
     try:

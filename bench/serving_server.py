@@ -22,9 +22,6 @@ def definition(library: Any, threads: int) -> Any:
     """The same in both: a file becomes a normalized picture."""
     fn, types = library.fn, library.types
 
-    @library.pipeline_def(
-        batch_size=BATCH, num_threads=threads, device_id=None, output_dtype=types.FLOAT, output_ndim=3
-    )
     def pipeline() -> Any:
         files = fn.external_source(name="FILE", dtype=types.UINT8, ndim=1, no_copy=True)
         images = fn.resize(fn.decoders.image(files, output_type=types.RGB), resize_shorter=256)
@@ -32,7 +29,8 @@ def definition(library: Any, threads: int) -> Any:
             images, crop=(SIZE, SIZE), dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD
         )
 
-    return pipeline()
+    arguments = {"batch_size": BATCH, "num_threads": threads, "device_id": None}
+    return library.pipeline_def(pipeline, **arguments, output_dtype=types.FLOAT, output_ndim=3)()
 
 
 def by_dali(threads: int) -> Callable[[Sequence[Any]], list[dict[str, Any]]]:

@@ -109,7 +109,7 @@ def service(limits: Limits | None = None) -> FastAPI:
 
     app = FastAPI(title="prepared pictures", lifespan=running)
 
-    @app.post("/prepare")
+    @app.post("/prepare")  # type: ignore[untyped-decorator]  # mypy runs without FastAPI
     async def prepare(request: Request) -> Response:
         state = request.app.state
         if state.under_way >= bounds.waiting:

@@ -24,7 +24,7 @@ class _Part(NamedTuple):
 
     request: int
     samples: Mapping[str, Sequence[Array]]
-    count: int
+    size: int
 
 
 class Served:
@@ -113,8 +113,8 @@ class Served:
                     continue
                 begin = 0
                 for part in batch:
-                    yield part, _of_part(outputs, slice(begin, begin + part.count), on_gpu)
-                    begin += part.count
+                    yield part, _of_part(outputs, slice(begin, begin + part.size), on_gpu)
+                    begin += part.size
         finally:
             for _ in range(left):  # nobody wants them, who asked for a stream and has gone
                 with contextlib.suppress(Exception):
@@ -128,11 +128,11 @@ def _batches(parts: Sequence[_Part], most: int) -> list[list[_Part]]:
     batches: list[list[_Part]] = []
     count = most
     for part in parts:
-        if count + part.count > most:
+        if count + part.size > most:
             batches.append([])
             count = 0
         batches[-1].append(part)
-        count += part.count
+        count += part.size
     return batches
 
 

@@ -79,6 +79,7 @@ class RemotePipeline:
         self._known: set[tuple[str, int]] = set()  # broken samples, by reader
         self._unreported: list[BrokenSample] = []
         self._ways = Ways()
+        self._place: Places = ()
         self.max_batch_size = facts.batch_size
         self._go_to(None if checkpoint is None else self._checked(checkpoint))
 
@@ -223,7 +224,7 @@ class RemotePipeline:
         self._seed = state.seed if state else self._facts.seed
         self._readers = self._made_readers(self._seed)
         places = restore_readers(self._readers, state) if state else [Position(0, 0)] * len(self._readers)
-        self._place: Places = tuple(Position(*place) for place in places)
+        self._place = tuple(Position(*place) for place in places)
         self._handed_out = 0
         self._set_cursors(self._place)
 

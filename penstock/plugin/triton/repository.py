@@ -130,7 +130,7 @@ def sources(
         raise GraphError("the pipeline has no fn.external_source(name=...) to feed requests to")
     if unknown := sorted(set(as_bytes) - set(names)):
         raise ArgumentError(f"bytes: {', '.join(unknown)}: the inputs are {', '.join(names)}")
-    nodes = {node.name: node.op for node in pipe.nodes}
+    nodes: dict[str, Any] = {node.name: node.op for node in pipe.nodes}
     fed = [
         Described(name, types.UINT8, 1)
         if name in as_bytes

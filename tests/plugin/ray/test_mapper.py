@@ -26,6 +26,11 @@ def passed_on() -> Any:
     return fn.external_source(name="x", no_copy=True)
 
 
+@pipeline_def(batch_size=4, num_threads=1, device_id=None)
+def changed() -> Any:
+    return fn.external_source(name="x", no_copy=True) + 1
+
+
 def test_columns_of_files_become_columns_of_pictures(cluster: Any, photographs: Path) -> None:
     files = sorted(photographs.glob("*/*.jpg"))
     rows = ray.data.from_items([{"bytes": path.read_bytes(), "number": k} for k, path in enumerate(files)])
@@ -41,14 +46,22 @@ def test_columns_of_files_become_columns_of_pictures(cluster: Any, photographs: 
         assert np.array_equal(found[k]["whole"], whole.at(0))
 
 
-def test_nothing_is_copied() -> None:
-    """Neither on the way in nor on the way out: an output that is the source shows its memory."""
+def test_nothing_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither on the way in nor on the way out."""
     batch = {"x": np.arange(40.0).reshape(10, 4)}
     batch["x"].flags.writeable = False  # as arrays of the object store are
-    parts = list(Mapper(passed_on, ["y"])(batch))
-    assert [len(part["y"]) for part in parts] == [4, 4, 2]
-    assert np.array_equal(np.concatenate([part["y"] for part in parts]), batch["x"])
-    assert all(np.shares_memory(part["y"], batch["x"]) for part in parts)
+    for definition, is_source in ((passed_on, True), (changed, False)):
+        given: list[Any] = []
+        mapper = Mapper(definition, ["y"])
+        run = mapper._pipe.run
+        monkeypatch.setattr(mapper._pipe, "run", lambda run=run, given=given: given.append(run()) or given[-1])
+        parts = list(mapper(batch))
+        assert [len(part["y"]) for part in parts] == [4, 4, 2]
+        assert np.array_equal(np.concatenate([part["y"] for part in parts]), batch["x"] + (not is_source))
+        if is_source:
+            assert all(np.shares_memory(out.at(k), batch["x"]) for (out,) in given for k in range(len(out)))
+        else:
+            assert all(np.shares_memory(out.at(0), part["y"]) for (out,), part in zip(given, parts, strict=True))
 
 
 def test_what_fails_leaves_nothing_behind(photographs: Path) -> None:

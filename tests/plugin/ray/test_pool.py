@@ -13,7 +13,7 @@ import pytest
 ray = pytest.importorskip("ray", reason="needs Ray: ./dev test frameworks ray has it")
 
 from penstock import Pipeline, fn, merge_states, pipeline_def, types  # noqa: E402
-from penstock.errors import ArgumentError, WorkerError  # noqa: E402
+from penstock.errors import ArgumentError, ReadError, WorkerError  # noqa: E402
 from penstock.plugin.numpy import DALIGenericIterator, LastBatchPolicy  # noqa: E402
 from penstock.plugin.ray import Pool  # noqa: E402
 
@@ -60,7 +60,8 @@ def test_epochs_are_those_of_a_pipeline_of_ones_own(cluster: Any, photographs: P
         assert count == 25
     assert pipe.statistics()["batches"] == 50
     assert pipe.statistics()["bytes"] >= 200 * 64 * 64 * 3
-    assert len({ray.util.state.get_actor(a._actor_id.hex()).node_id for a in pool.actors().values()}) == 2
+    asked = [actor.__ray_call__.remote(node_of) for actor in pool.actors().values()]
+    assert len(set(ray.get(asked))) == 2
     pool.close()
     with pytest.raises(WorkerError, match="the pool was closed"):
         numbers(far)
@@ -73,6 +74,11 @@ def test_arrays_show_the_object_stores_memory(cluster: Any, photographs: Path) -
     assert any(begin <= batch.data_ptr() < end for begin, end in plasma())
     batch.as_array()[:] = 1  # nobody else has it
     assert batch.as_array().min() == 1
+
+
+def node_of(actor: Any) -> str:
+    """What an actor says of where it is."""
+    return str(ray.get_runtime_context().get_node_id())
 
 
 def large(folder: str) -> Pipeline:
@@ -148,8 +154,7 @@ def test_trainers_are_in_step_and_go_on_as_another_number(cluster: Any, photogra
 def test_mistakes_are_the_users_own_errors(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="actors=0"):
         Pool(functools.partial(definition, "x"), actors=0)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(Exception, match=r"files"):
-        Pool(functools.partial(definition, str(tmp_path / "empty")))
+    with pytest.raises(ReadError, match="nowhere"):
+        Pool(functools.partial(large, str(tmp_path / "nowhere")))
     with pytest.raises(WorkerError, match="no actor could be started in 3 s"):
         Pool(functools.partial(definition, "x"), options={"num_cpus": 64}, timeout=3)
