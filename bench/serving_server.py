@@ -18,7 +18,7 @@ BATCH, SIZE = 32, 224
 MEAN, STD = [123.7, 116.3, 103.5], [58.4, 57.1, 57.4]
 
 
-def definition(library: Any, threads: int) -> Any:
+def definition(library: Any, threads: int, **more: Any) -> Any:
     """The same in both: a file becomes a normalized picture."""
     fn, types = library.fn, library.types
 
@@ -29,7 +29,7 @@ def definition(library: Any, threads: int) -> Any:
             images, crop=(SIZE, SIZE), dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD
         )
 
-    arguments = {"batch_size": BATCH, "num_threads": threads, "device_id": None}
+    arguments = {"batch_size": BATCH, "num_threads": threads, "device_id": None, **more}
     return library.pipeline_def(pipeline, **arguments, output_dtype=types.FLOAT, output_ndim=3)()
 
 
@@ -37,13 +37,13 @@ def by_dali(threads: int) -> Callable[[Sequence[Any]], list[dict[str, Any]]]:
     """A function for PyTriton that runs DALI's pipeline with the requests of a call."""
     import nvidia.dali as dali
 
-    pipe = definition(dali, threads)
+    # Requests come one batch at a time, so there is nothing to prefetch, and DALI would wait for more.
+    pipe = definition(dali, threads, prefetch_queue_depth=1, exec_async=False, exec_pipelined=False)
     pipe.build()
 
     def infer(requests: Sequence[Any]) -> list[dict[str, Any]]:
         files = [np.frombuffer(file, np.uint8) for request in requests for file in request["FILE"].reshape(-1)]
-        pipe.feed_input("FILE", files)
-        images = np.asarray(pipe.run()[0].as_array())
+        images = np.asarray(pipe.run(FILE=files)[0].as_array())
         found, begin = [], 0
         for request in requests:
             count = len(request["FILE"])
