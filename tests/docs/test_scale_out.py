@@ -32,12 +32,14 @@ def test_code_runs(title: str, photographs: Path, tmp_path: Path, monkeypatch: p
     (tmp_path / "photos").symlink_to(photographs)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    if "import ray" in code:
+        import ray
+
+        ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
     file = tmp_path / "code.py"  # a file, so that errors can show the line
     file.write_text(code)
     try:
         exec(compile(code, str(file), "exec"), {"__name__": "__main__"})
     finally:
         if "import ray" in code:
-            import ray
-
             ray.shutdown()

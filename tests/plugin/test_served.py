@@ -18,7 +18,7 @@ from penstock.plugin.served import Served
 def decoded(whole: bool = False) -> Any:
     files = fn.external_source(name="file", dtype=types.UINT8, ndim=1, no_copy=True)
     images = fn.decoders.image(files, output_type=types.RGB)
-    return images if whole else fn.resize(images, size=(20, 30)), fn.shapes(images)
+    return images if whole else fn.resize(images, size=(20, 30)), images.shape()
 
 
 @pipeline_def(batch_size=4, num_threads=1, device_id=None)

@@ -60,6 +60,8 @@ def test_epochs_are_those_of_a_pipeline_of_ones_own(cluster: Any, photographs: P
         assert count == 25
     assert pipe.statistics()["batches"] == 50
     assert pipe.statistics()["bytes"] >= 200 * 64 * 64 * 3
+    while len(pool.actors()) < 4:
+        time.sleep(0.1)
     asked = [actor.__ray_call__.remote(node_of) for actor in pool.actors().values()]
     assert len(set(ray.get(asked))) == 2
     pool.close()

@@ -19,7 +19,7 @@ from penstock.plugin.triton import autoserialize
 def prepared():
     files = fn.external_source(name="FILE", dtype=types.UINT8, ndim=1, no_copy=True)
     images = fn.decoders.image(files, output_type=types.RGB)
-    return fn.resize(images, size=(48, 64)), fn.shapes(images)
+    return fn.resize(images, size=(48, 64)), images.shape()
 """
 
 
