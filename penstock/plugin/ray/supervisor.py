@@ -40,7 +40,8 @@ class Supervisor:
 
     def __init__(self, definition: bytes, options: Mapping[str, Any], wanted: int) -> None:
         self._definition = definition
-        self._actor = ray.remote(Worker).options(**{"max_concurrency": 32, **options})
+        # Without num_cpus Ray counts none for an actor that runs, and all of them may come to one machine.
+        self._actor = ray.remote(Worker).options(**{"num_cpus": 1, "max_concurrency": 32, **options})
         self._wanted = wanted
         self._members: dict[str, Any] = {}
         self._starting: dict[str, Any] = {}
