@@ -207,6 +207,22 @@ class EpochOrder:
         self.stages: Mapping[int, Sequence[Stage]] = {}
         self.broken = BrokenSamples()
 
+    def for_shard(self, shard_id: int, num_shards: int, seed: int) -> EpochOrder:
+        """The order of another reader of the data set: of this one of so many shards. Raises as the constructor."""
+        return EpochOrder(
+            self.size,
+            batch_size=self.batch_size,
+            shard_id=shard_id,
+            num_shards=num_shards,
+            random_shuffle=self.random_shuffle,
+            shuffle_after_epoch=self.shuffle_after_epoch,
+            shuffle_after_epoch_seed=self.shuffle_after_epoch_seed,
+            stick_to_shard=self.stick_to_shard and not self.shuffle_after_epoch,
+            pad_last_batch=self.pad_last_batch,
+            groups=self.groups,
+            seed=seed,
+        )
+
     @property
     def last_batch(self) -> LastBatch:
         """What becomes of an epoch's last batch. An iterator that wants another end of epochs sets this."""

@@ -4,40 +4,57 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol
 
 from penstock._document import short
 from penstock.errors import ArgumentError
 from penstock.feed.inputs import Inputs
 from penstock.graph.blame import warn
 from penstock.read.base import Reader
-from penstock.read.order import EpochOrder, Position
+from penstock.read.order import Cursor, EpochOrder, Position
 from penstock.read.stages import Stage
 from penstock.run.executor import Executor
 from penstock.run.readers import reader_of
 from penstock.run.state import State, Taker, parse
 
 
+class Read(Protocol):
+    """A reader as states know it: `penstock.read.base.Reader`, or one that is elsewhere."""
+
+    cursor: Cursor
+
+    def identity(self) -> dict[str, Any]: ...
+
+
 def save(executor: Executor, inputs: Inputs, seed: int, batch_size: int, iterator: Mapping[str, Any] | None) -> str:
     """The state before the first batch that nobody has taken yet, as JSON. All of it is read at one moment."""
     warn_of_forgetful(inputs)
     place = executor.place
-    named = _readers(executor)
-    orders = {name: op.cursor.order for name, op in named.items()}
-    readers = dict(zip(named, (Position(*state) for state in place.states), strict=True))
-    return State(
+    state = State(
         seed=seed,
         samples=place.counted,
-        readers=readers,
+        readers={},
         batch_size=batch_size,
         sources={name: place.sources[name] for name in inputs.indexed()},
-        read={name: op.identity() for name, op in named.items()},
-        broken={name: found for name, order in orders.items() if (found := order.broken.state())},
         random=executor.program.draws,
-        takers={n: [Taker(o.shard_id, o.seed)] for n, o in orders.items() if isinstance(o, EpochOrder)},
-        stages={name: left for name, order in orders.items() if (left := _from(order.stages, readers[name].epoch))},
         iterator=iterator,
-    ).text()
+    )
+    return with_readers(state, _readers(executor), place.states).text()
+
+
+def with_readers(state: State, readers: Mapping[str, Read], places: Sequence[tuple[int, int]]) -> State:
+    """A state, and what there is to know of readers that are at these places."""
+    where = dict(zip(readers, (Position(*place) for place in places), strict=True))
+    orders = {name: op.cursor.order for name, op in readers.items()}
+    return replace(
+        state,
+        readers=where,
+        read={name: op.identity() for name, op in readers.items()},
+        broken={name: found for name, order in orders.items() if (found := order.broken.state())},
+        takers={n: [Taker(o.shard_id, o.seed)] for n, o in orders.items() if isinstance(o, EpochOrder)},
+        stages={name: left for name, order in orders.items() if (left := _from(order.stages, where[name].epoch))},
+    )
 
 
 def warn_of_forgetful(inputs: Inputs) -> None:
@@ -64,32 +81,40 @@ def restore(executor: Executor, inputs: Inputs, text: Any, batch_size: int) -> N
     """Goes on where the state was saved, in a pipeline that has the same readers, sources and random numbers."""
     state = parse(text)
     sources = check(executor, inputs, state, batch_size)
-    readers = _readers(executor)
     inputs.go_to(sources)
+    executor.go_to(restore_readers(_readers(executor), state), state.samples, sources)
+
+
+def restore_readers(readers: Mapping[str, Read], state: State) -> list[Position]:
+    """Tells readers what a state, which was checked, says of their epochs; gives the places where they go on."""
     places = []
     for name, op in readers.items():
         place, stages = _for_reader(op, name, state)
         op.cursor.order.broken.restore({a: list(indices) for a, indices in state.broken.get(name, {}).items()})
         op.cursor.order.stages = {e: tuple(some) for e, some in itertools.groupby(stages, lambda stage: stage.epoch)}
         places.append(place)
-    executor.go_to(places, state.samples, sources)
+    return places
 
 
 def check(executor: Executor, inputs: Inputs, state: State, batch_size: int) -> dict[str, tuple[int, int]]:
     """Raises ArgumentError where this pipeline is another one than that of the state, and says in what. Nothing is
     changed. Gives the places of the sources.
     """
-    readers = _readers(executor)
+    check_readers(_readers(executor), executor.program.draws, sorted(inputs.indexed()), state)
+    before = state.batch_size or batch_size
+    return {name: inputs.in_batches(name, place, before, batch_size) for name, place in state.sources.items()}
+
+
+def check_readers(readers: Mapping[str, Read], draws: Sequence[str], sources: Sequence[str], state: State) -> None:
+    """Raises ArgumentError where readers, operators that draw random numbers or sources are not the state's."""
     _same("readers", sorted(state.readers), sorted(readers))
     if state.random is not None:
-        _same("operators that draw random numbers", state.random, executor.program.draws)
-        _same("sources that are told what to give", sorted(state.sources), sorted(inputs.indexed()))
+        _same("operators that draw random numbers", state.random, draws)
+        _same("sources that are told what to give", sorted(state.sources), sources)
     for name, op in readers.items():
         merged = state.is_merged(name)
         at_start = not state.readers[name].position and not merged
         _check_reader(name, op, state.read.get(name, {}), at_start, merged)
-    before = state.batch_size or batch_size
-    return {name: inputs.in_batches(name, place, before, batch_size) for name, place in state.sources.items()}
 
 
 def _same(what: str, before: Sequence[str], now: Sequence[str]) -> None:
@@ -107,7 +132,7 @@ def _or_none(name: str | None) -> str:
     return "none" if name is None else short(name)
 
 
-def _for_reader(op: Reader, name: str, state: State) -> tuple[Position, list[Stage]]:
+def _for_reader(op: Read, name: str, state: State) -> tuple[Position, list[Stage]]:
     """Where this one of the readers goes on, and what others have read before."""
     place, takers, order = state.readers[name], state.takers.get(name, ()), op.cursor.order
     stages = list(state.stages.get(name, ()))
@@ -130,15 +155,16 @@ def _readers(executor: Executor) -> dict[str, Reader]:
     return {node.name: reader_of(node) for node, _ in executor.program.readers}
 
 
-def _check_reader(name: str, op: Reader, before: Mapping[str, Any], at_start: bool, merged: bool) -> None:
+def _check_reader(name: str, op: Read, before: Mapping[str, Any], at_start: bool, merged: bool) -> None:
     """Raises ArgumentError where a position of the reader it was would mean other samples of the reader it is."""
     now = op.identity()
     for key, value in before.items():
         # All shards begin an epoch together, so another number of them may, and so may another order.
-        if key not in now or now[key] == value or (at_start and key in op.POLICY) or (merged and key == "num_shards"):
+        policy = key in Reader.POLICY
+        if key not in now or now[key] == value or (at_start and policy) or (merged and key == "num_shards"):
             continue
         where, hint = "", ""
-        if key in op.POLICY:
+        if policy:
             where = ", in the middle of an epoch"
             hint = ". penstock.merge_states makes one state of all readers' states" if key == "num_shards" else ""
         raise ArgumentError(

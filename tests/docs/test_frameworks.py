@@ -16,7 +16,7 @@ import penstock.plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 # Frameworks that have environments of their own, by ./dev test frameworks; tests/docs/test_docs.py has the others.
-APART = {"tf": "tensorflow", "paddle": "paddle", "mxnet": "mxnet"}
+APART = {"tf": "tensorflow", "paddle": "paddle", "mxnet": "mxnet", "ray": "ray"}
 
 
 def programs() -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from penstock.errors import ArgumentTypeError, GraphError
 
-__all__ = ["autoserialize", "invoke_autoserialize"]
+__all__ = ["autoserialize", "invoke_autoserialize", "marked"]
 
 _Factory = TypeVar("_Factory")
 
@@ -51,6 +51,11 @@ def invoke_autoserialize(head_module: ModuleType, filename: str | os.PathLike[st
         >>> model.pipeline = pipeline
         >>> invoke_autoserialize(model, folder + "/model.dali")
     """
+    marked(head_module)().serialize(filename=filename)
+
+
+def marked(head_module: ModuleType) -> Any:
+    """The one function that `autoserialize` has marked, in a module or in one that it knows. GraphError: not one."""
     found = _marked(head_module)
     if len(found) != 1:
         names = ", ".join(f"{one.__module__}.{one.__qualname__}" for one in found) or "none"
@@ -58,7 +63,7 @@ def invoke_autoserialize(head_module: ModuleType, filename: str | os.PathLike[st
             f"Precisely one autoserialize function must exist in the module {head_module.__name__!r}. "
             f"Found {len(found)}: {names}"
         )
-    found[0]().serialize(filename=filename)
+    return found[0]
 
 
 def _marked(head_module: ModuleType) -> list[Any]:
