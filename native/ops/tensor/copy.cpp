@@ -14,7 +14,9 @@ class Copy : public Transfer {
   }
 
  protected:
-  void copy(gpu::Recorder& r, void* to, const void* from, size_t bytes) const override { r.copy(to, from, bytes); }
+  void copy(gpu::Recorder& r, uint8_t* to, const uint8_t* from, size_t bytes, size_t all) const override {
+    for (size_t there = 0; there < all; there += bytes) r.copy(to + there, from, bytes);
+  }
 };
 
 PS_OPERATOR("copy", Copy)

@@ -9,7 +9,7 @@ namespace ps::device {
 inline constexpr int kGrays = 256, kHistogramThreads = 256;
 
 #if !PS_HOST
-// A Job has `counts`, kGrays for each part, and visit(), which calls back with the values of this thread's share of one.
+// A Job has `counts`, kGrays for each part, and visit(), which gives the values of this thread's share.
 template <class Job> PS_FN void run_histograms(const Launch& l) {
   PS_SHARED_MEMORY(memory);
   auto* counts = reinterpret_cast<uint32_t*>(memory);
