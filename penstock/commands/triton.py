@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--decoupled", action="store_true",
         help="requests of any number of samples, which are answered in several responses, one for each batch",
     )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     except (PenstockError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(folder)
+    print(json.dumps({"folder": str(folder)}) if options.json else folder)
     return 0
 
 
