@@ -19,9 +19,9 @@ _EXAMPLE = re.compile(r"^Example(?:s)?:\n((?:(?: +.*)?\n?)+)", re.MULTILINE)
 
 
 def operators() -> dict[str, type[Op]]:
-    """All public ones, by name."""
+    """All public ones, by name, without those that users have made or loaded."""
     _catalog.load()
-    return registry.public()
+    return {name: cls for name, cls in registry.public().items() if not cls.library}
 
 
 def gallery() -> dict[str, list[tuple[str, str]]]:

@@ -19,7 +19,7 @@ PAGES = ["tutorial", "performance", "from-torchvision", "from-tf-data", "dynamic
          *(f"recipes/{path.stem}" for path in sorted((DOCS / "recipes").glob("*.md")))]  # fmt: skip
 # Pages whose code other tests run, and those whose code is a part that shows how a line looks.
 ELSEWHERE = {"audio", "video", "troubleshooting", "external-source", "conditionals", "checkpoints", "custom-operators",
-             "frameworks"}  # fmt: skip
+             "frameworks", "scale-out", "serving"}  # fmt: skip
 PARTS = {
     "migrating": "its first lines install what a whole process has: tests/compat runs them",
     "debug-mode": "it stops in a debugger",

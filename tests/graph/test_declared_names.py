@@ -79,6 +79,7 @@ OTHERS: dict[str, list[Make]] = {
         lambda device: fn.decoders.inflate(_on(device, _read()[0]), shape=3),
         lambda device: fn.decoders.inflate(_on(device, _read()[0]), shape=3, chunk_sizes=[1], chunk_offsets=[0]),
     ],
+    "_decoders.input_video": [lambda _: fn._decoders.input_video(_read()[0], *[_read()[1] for _ in range(2)])],
     "io.file.read": [lambda _: fn.io.file.read(_read()[0])],
     "_readers.coco_masks": [lambda _: fn._readers.coco_masks(*[_read()[1] for _ in range(6)])],
     "_readers.sequence_frames": [lambda _: fn._readers.sequence_frames(*_read())],

@@ -23,7 +23,10 @@ _WITH_FILES = {
     "readers.sequence", "readers.tfrecord", "readers.webdataset",
 }  # fmt: skip
 # What videos take is FFmpeg's time.
-_VIDEOS = {"decoders.video", "experimental.readers.video", "readers.video", "readers.video_resize"}
+_VIDEOS = {
+    "decoders.video", "experimental.inputs.video", "experimental.readers.video", "readers.video",
+    "readers.video_resize",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", operators())
