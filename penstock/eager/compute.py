@@ -22,6 +22,7 @@ from penstock.optimize.plan import Plan
 from penstock.run.batches import Batch
 from penstock.run.engine import Engine
 from penstock.tensors import TensorListCPU
+from penstock.tensors.arrays import addresses
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
 PLANS_KEPT = 64
@@ -71,7 +72,7 @@ class Small(Engine):
             self._check(library.ps_executor_feed(self._handle, number, fed.handle), nodes)
             kept.append((number, fed))
         numbers = (c.c_uint64 * len(keys))(*keys)
-        done = library.ps_executor_schedule_keyed(self._handle, size, ids.ctypes.data, epochs.ctypes.data, numbers)
+        done = library.ps_executor_schedule_keyed(self._handle, size, *addresses([ids, epochs]), numbers)
         self._check(done, nodes)
         self._wait(batch.answer, nodes, gpu_too)
         self._runs += 1

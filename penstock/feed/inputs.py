@@ -96,12 +96,11 @@ class Input:
     data: dict[int, Given] = field(default_factory=dict)  # by iteration, in order
     seen: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # type, axes and layout, by output
     item: tuple[tuple[int, int], Any] | None = None  # that the source gave, and its place, until it is in `data`
+    op: InputOp = field(init=False)  # the declaration
 
-    @property
-    def op(self) -> InputOp:
-        """The declaration."""
+    def __post_init__(self) -> None:
         assert isinstance(self.node.op, InputOp)
-        return self.node.op
+        self.op = self.node.op
 
     def place(self, first: int) -> tuple[int, int]:
         """Epoch and iteration of what the source gives to iteration ``first``."""

@@ -28,6 +28,7 @@ from penstock.run.engine import Engine
 from penstock.run.iterations import Iteration, Iterations, Place
 from penstock.run.recording import Call
 from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.tensors.arrays import addresses
 
 _POLL_MS = 100  # how soon Ctrl-C is noticed while waiting
 
@@ -133,13 +134,13 @@ class Executor(Engine):
             one.failure = one.ready.failure
             return
         for (_, value), indices in zip(self.program.readers, order.indices, strict=True):
-            if self._quick.ps_executor_feed_integers(self._handle, value, indices.ctypes.data, len(indices)) < 0:
+            if self._quick.ps_executor_feed_integers(self._handle, value, *addresses([indices]), len(indices)) < 0:
                 raise self.program.failure()
         for g in one.ready.given:
             for number, fed in g.numbered():
                 self._quick.ps_executor_feed(self._handle, number, fed.handle)
-        ids, epochs = order.ids.ctypes.data, order.epochs.ctypes.data
-        if self._quick.ps_executor_schedule(self._handle, one.ready.size, ids, epochs) < 0:
+        keys = addresses([order.ids, order.epochs])
+        if self._quick.ps_executor_schedule(self._handle, one.ready.size, *keys) < 0:
             raise self.program.failure()
 
     def pending(self) -> int:

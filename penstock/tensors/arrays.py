@@ -139,20 +139,23 @@ def check_layout(layout: str | None, ndim: int) -> str:
     return layout
 
 
-def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> c.Array[native.Tensor]:
-    """Descriptors of arrays of one type and number of axes; they do not keep the arrays alive."""
+def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> tuple[c.Array[native.Tensor], int]:
+    """Descriptors of arrays of one type and number of axes, which they do not keep alive, and flags of ``native``."""
     samples = (native.Tensor * len(arrays))()
     if not arrays:
-        return samples
+        return samples, native.CONTIGUOUS | native.UNIFORM
     rows = _described(samples, arrays[0].dtype, arrays[0].ndim)
-    rows["data"] = addresses(arrays)
+    rows["data"] = data = addresses(arrays)
     shapes = [array.shape for array in arrays]
-    rows["shape"][:, : arrays[0].ndim] = shapes if len(set(shapes)) > 1 else shapes[0]
-    rows["layout"] = layout.encode()
+    uniform = shapes.count(shapes[0]) == len(shapes)
+    rows["shape"][:, : arrays[0].ndim] = shapes[0] if uniform else shapes
+    if layout:
+        rows["layout"] = layout.encode()
     for i, source in enumerate(sources):
         if source:
             samples[i].source = source.encode(errors="surrogateescape")
-    return samples
+    contiguous = all(a + one.nbytes == b for a, b, one in zip(data, data[1:], arrays, strict=False))
+    return samples, (native.UNIFORM if uniform else 0) | (native.CONTIGUOUS if contiguous else 0)
 
 
 def describe_batch(batch: Array) -> c.Array[native.Tensor]:

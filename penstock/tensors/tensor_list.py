@@ -97,7 +97,7 @@ class TensorListCPU(Samples):
         if contiguous and arrays:
             arrays = some = _together(arrays)
         self._writable = all(a.flags.writeable for a in some)
-        self._show(arrays, describe(arrays, layout, sources))
+        self._show(arrays, *describe(arrays, layout, sources))
 
     def _take(self, other: TensorListCPU, indices: range) -> None:
         self._show_some(other, indices)
