@@ -58,7 +58,9 @@ class ScalarConstant:
         _check_type(self.dtype)
         kind = bool if self.dtype == BOOL else int if self.dtype in INTEGERS else float
         if kind is int and not math.isfinite(value):
-            raise ArgumentError(f"Constant: value={value!r}: {self.dtype} has no such number")
+            # DALI's kinds of exceptions: OverflowError for infinities, ValueError for not-a-number.
+            wrong = ArgumentRangeError if math.isinf(value) else ArgumentError
+            raise wrong(f"Constant: value={value!r}: {self.dtype} has no such number")
         self.value: bool | int | float = kind(value)
 
     def bool(self) -> ScalarConstant:
