@@ -32,6 +32,22 @@ broadcast in more than six groups of axes, crops of FDHWC, `...` in subscripts (
 are INT32), an `alpha` or `beta` of `random.beta` beyond FLOAT, and `dtype=NO_TYPE` of `constant`, `zeros_like` and
 `ones_like` (as if it was not given). A script that is to run with DALI, too, should do without them.
 
+Besides what the table and the operators' own pages say, these results are others on purpose. Some of DALI's are what
+lies in memory or what the processor makes, the others are no use to a script:
+
+- Ranges with a step (`x[::2]`) are NumPy's. DALI's take wrong elements of tensors beyond some ten thousand, and may end
+  the process where nothing is left.
+- Not-a-number is 0 as an integer, in `cast` and wherever types are converted; DALI's depends on the type and processor.
+- What is infinite stays where it is: a number divided by infinity is 0 (`std` of `crop_mirror_normalize`), what
+  `grid_mask` masks is 0, and sums of squares in `normalize` hold what overflows FLOAT. DALI has not-a-number there.
+- `fill_values` of `slice` and `crop` beyond the limits of the type are the limit; DALI's wrap round.
+- Operands without elements are broadcast as all others; DALI's result has the first operand's shape.
+- `expand_dims` without names for the new axes gives no layout; with `new_axis_names=""` DALI keeps the letters before
+  the first new axis, which do not name all axes.
+- A single number as `MT` of `coord_transform` means the same from a node as it does as a constant; DALI adds an axis.
+- `src_dims` of `reshape` and `reinterpret` counts as a node, too; DALI overlooks that beside other arguments.
+- `prefetch_queue_depth` of a reader is 1024 at most: more takes all memory before the first batch.
+
 | operator | devices | cases | off by | share | error | unlike DALI, and why |
 | --- | --- | ---: | ---: | ---: | ---: | --- |
 """

@@ -11,6 +11,7 @@ from penstock.graph.blame import Blame
 from penstock.graph.constants import as_node
 from penstock.graph.node import DataNode, OpNode, Scope, makes
 from penstock.op import REQUIRED, Op, arg, check_arguments, op
+from penstock.types.constant import check_fits
 
 
 @op("_arithmetic", kernel="arithmetic", contract="pixel", devices=["cpu", "gpu"], inputs=(1, 3))
@@ -85,6 +86,8 @@ def _expression(function: str, operands: Sequence[Any], name: str | None = None)
 
 def _operand(function: str, value: Any) -> Any:
     """A node, an array being that of a constant, or a number."""
+    if isinstance(value, types.ScalarConstant):
+        check_fits(value)  # elsewhere it becomes the nearest number, as in DALI
     if isinstance(value, (DataNode, types.ScalarConstant)):
         return value
     scope = Scope.current()

@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from penstock import fn
-from penstock.errors import ArgumentError, PenstockError
+from penstock.errors import ArgumentError, PenstockError, ReadError
 from penstock.pipeline import Pipeline
 from penstock.read.archive import read_archives
+from penstock.read.write_index import head_of_file
 from penstock.tfrecord import VarLenFeature, int64
 
 _BATCH = 32
@@ -53,10 +54,9 @@ def format_of(path: str) -> str:
             return "file"
         raise ArgumentError(f"validate: {path} is an LMDB data base: say by --format whether it is caffe's or caffe2's")
     try:
-        with open(path, "rb") as file:
-            head = file.read(512)
-    except OSError as error:
-        raise ArgumentError(f"validate: {path} cannot be read: {error.strerror}") from None
+        head = head_of_file(path)
+    except ReadError as error:
+        raise ArgumentError(f"validate: {error}") from None
     if head[257:262] == b"ustar" or path.endswith(".tar"):
         return "webdataset"
     return "mxnet" if head[:4] == b"\x0a\x23\xd7\xce" else "tfrecord"

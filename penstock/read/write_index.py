@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -115,17 +116,21 @@ def _size_of(file: str) -> int:
         return 0
 
 
-def _head_of_file(file: str) -> bytes:
+def head_of_file(file: str) -> bytes:
+    """The first bytes of a file, which tell what it is. Raises ReadError where there is none, or only a pipe."""
     try:
-        with open(file, "rb") as opened:
-            return opened.read(_HEAD)
+        mode = os.stat(file).st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # a folder is told when it is opened, which of a pipe may block
+            with open(file, "rb") as opened:
+                return opened.read(_HEAD)
     except OSError as error:
         raise ReadError(f"the file {file} cannot be read: {error.strerror}") from None
+    raise ReadError(f"the file {file} cannot be read: it is a device or a pipe")
 
 
 def _text_of(file: str) -> tuple[str, int, int, bool]:
     """The index, its entries, how many of them are broken, and whether its name ends in .idx instead of the file's."""
-    head = head_of(file, _HEAD) if is_address(file) else _head_of_file(file)
+    head = head_of(file, _HEAD) if is_address(file) else head_of_file(file)
     if head[257:262] == b"ustar" or file.partition("?")[0].endswith(".tar"):
         (members,) = read_archives([file])
         text, samples = _of_archive(file, members)

@@ -52,13 +52,16 @@ class ScalarConstant:
             value = value.item()
         if not isinstance(value, (bool, int, float)):
             raise TypeError(f"a scalar constant is a bool, an int or a float, not {value!r}")
+        self._typed = dtype is not None  # rather than by its value
         if dtype is None:
             dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
         self.dtype = to_dali_type(dtype)
         _check_type(self.dtype)
         kind = bool if self.dtype == BOOL else int if self.dtype in INTEGERS else float
         if kind is int and not math.isfinite(value):
-            raise ArgumentError(f"Constant: value={value!r}: {self.dtype} has no such number")
+            # DALI's kinds of exceptions: OverflowError for infinities, ValueError for not-a-number.
+            wrong = ArgumentRangeError if math.isinf(value) else ArgumentError
+            raise wrong(f"Constant: value={value!r}: {self.dtype} has no such number")
         self.value: bool | int | float = kind(value)
 
     def bool(self) -> ScalarConstant:
@@ -199,7 +202,21 @@ def _is_enum_type(dtype: int | None) -> bool:
 
 
 def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
-    """The array of a scalar, in its type. Raises ArgumentRangeError for an integer that does not fit that."""
+    """The array of a scalar, in its type: of an integer that does not fit a type that was given, the nearest one.
+
+    Raises ArgumentRangeError for an integer that fits no 64 bits, or, where no type was given, no 32.
+    """
+    dtype = np.dtype(to_numpy_type(constant.dtype))
+    if dtype.kind not in "iu":
+        return np.array(constant.value, dtype)
+    if not constant._typed or not -(1 << 63) <= constant.value < 1 << 64:
+        check_fits(constant)
+    limits = np.iinfo(dtype)
+    return np.array(min(max(constant.value, limits.min), limits.max), dtype)
+
+
+def check_fits(constant: ScalarConstant) -> None:
+    """Raises ArgumentRangeError for an integer that does not fit its type."""
     dtype = np.dtype(to_numpy_type(constant.dtype))
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -208,7 +225,6 @@ def scalar_array(constant: ScalarConstant) -> np.ndarray[Any, Any]:
                 f"{constant.value} does not fit {constant.dtype}: give a wider type, such as "
                 f"types.Constant({constant.value}, types.INT64)"
             )
-    return np.array(constant.value, dtype)
 
 
 def constant_array(value: Any, dtype: int | None = None, shape: Any = None) -> np.ndarray[Any, Any]:

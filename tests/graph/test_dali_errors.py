@@ -182,6 +182,9 @@ VALUES: list[Callable[[Any], Any]] = [
     lambda d: d.fn.cast(d.node(PICTURE)),
     lambda d: d.fn.expand_dims(d.node(PICTURE), axes=float("inf")),
     lambda d: d.fn.zeros(shape=[-1]),
+    lambda d: d.types.Constant(float("inf"), dtype=d.types.INT32),
+    lambda d: d.types.Constant(float("-inf"), dtype=d.types.UINT8),
+    lambda d: d.types.Constant(float("nan"), dtype=d.types.INT64),
 ]
 ARITHMETIC: list[Callable[[Any], Any]] = [
     lambda d: d.node([1, 2]) // d.node([1, 0]),

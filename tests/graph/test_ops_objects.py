@@ -123,6 +123,21 @@ def test_constants_as_inputs_are_dalis() -> None:
     assert made(lambda: fn.copy(types.Constant(7, types.INT64))).run()[0].dtype is types.INT64
 
 
+@pytest.mark.parametrize("value", [300, -5, 1e10, 1 << 40, -(1 << 63)])
+@pytest.mark.parametrize("name", ["UINT8", "INT8", "INT32", "UINT64"])
+def test_a_scalar_that_does_not_fit_its_type_is_the_nearest_one(value: float, name: str) -> None:
+    """As an input and an output; as an operand it is an error, in DALI, too."""
+    dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
+    theirs = dali.Pipeline(1, 1, None)
+    with theirs:
+        constant = dali.types.Constant(value, dtype=getattr(dali.types, name))
+        theirs.set_outputs(dali.fn.copy(constant), constant)
+    theirs.build()
+    constant = types.Constant(value, dtype=types.DALIDataType[name])
+    for a, b in zip(made(lambda: [fn.copy(constant), constant], batch_size=1).run(), theirs.run(), strict=True):
+        assert (int(a.dtype), a.at(0).tolist()) == (int(b.dtype), np.array(b.at(0)).tolist())
+
+
 def test_constants_have_names() -> None:
     def define() -> Any:
         large, one = types.Constant(5.5, shape=(2, 2), name="large"), types.Constant(3, name="one")

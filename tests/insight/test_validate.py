@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,6 @@ def test_what_makes_no_sense(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["validate", folder, "--format", "x"]) == 2
     assert main(["validate", str(tmp_path / "gone")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err
+    os.mkfifo(tmp_path / "pipe")  # opening it would block
+    assert main(["validate", str(tmp_path / "pipe")]) == 2
+    assert "cannot be read: it is a device or a pipe" in capsys.readouterr().err

@@ -78,11 +78,13 @@ def test_what_cannot_be_indexed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "a.tar").write_bytes(tar([("a b.txt", b"x")]))
     (tmp_path / "cut").write_bytes(_TFRECORD[:-1])
     (tmp_path / "cut.rec").write_bytes(_RECORDIO[:-1])
-    names = [str(tmp_path / name) for name in ("text", "gone", "a.tar", "cut", "cut.rec")]
+    os.mkfifo(tmp_path / "pipe.tar")  # opening it would block
+    names = [str(tmp_path / name) for name in ("text", "gone", "a.tar", "cut", "cut.rec", "pipe.tar")]
     assert main(["index", *names]) == 1
     said = capsys.readouterr()
     assert f"the file {tmp_path}/text is no TFRecord file" in said.err
     assert f"the file {tmp_path}/gone cannot be read: No such file or directory" in said.err
+    assert f"the file {tmp_path}/pipe.tar cannot be read: it is a device or a pipe" in said.err
     assert "has a file 'a b.txt': an index cannot tell names with spaces" in said.err
     assert f"{tmp_path}/cut.idx: 5 samples, 1 of them broken" in said.out
     with pytest.raises(SystemExit):
