@@ -87,6 +87,7 @@ def test_every_library_has_its_licences(tmp_path: Path) -> None:
 def test_what_is_loaded_on_demand_is_made_of_what_is_built() -> None:
     built = {recipe.source for recipe in RECIPES}
     assert all(built.issuperset(library.sources) for library in ondemand.LOADED)
+    assert built - {recipe.source for recipe in licences.bundled()} == {"lame"}
 
 
 def test_names_are_those_that_the_native_library_looks_for() -> None:

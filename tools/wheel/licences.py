@@ -8,8 +8,11 @@ from pathlib import Path
 
 from tools.console import StepError
 from tools.wheel import sources
+from tools.wheel.ondemand import LOADED
 from tools.wheel.recipes import RECIPES, Recipe
 from tools.wheel.target import Target
+
+LINKED = ("zlib", "libjpeg-turbo", "libpng1.6")  # into the native libraries
 
 
 def compiler(version: str) -> Path:
@@ -25,6 +28,12 @@ def wanted(recipe: Recipe, source: Path) -> dict[str, Path]:
     if missing:
         raise StepError(f"the source of {recipe.source} has no {', '.join(missing)}")
     return files
+
+
+def bundled() -> list[Recipe]:
+    """The libraries that are in the wheel; of others only headers were needed."""
+    loaded = {source for library in LOADED for source in library.sources}
+    return [recipe for recipe in RECIPES if recipe.source in loaded.union(LINKED)]
 
 
 def readme(versions: dict[str, str]) -> str:
@@ -50,7 +59,7 @@ def collect(target: Target, output: Path) -> None:
     """Copies all of them into a folder."""
     shutil.rmtree(output, ignore_errors=True)
     versions = {}
-    for recipe in RECIPES:
+    for recipe in bundled():
         source, versions[recipe.source] = sources.fetch(recipe.source)
         for name, path in wanted(recipe, source).items():
             (output / name).parent.mkdir(parents=True, exist_ok=True)

@@ -13,13 +13,12 @@ from tools.wheel import check, licences, ondemand, package, sources, static, too
 from tools.wheel.recipes import RECIPES
 from tools.wheel.target import GLIBC, MACHINES, Target
 
-# Besides the compiler and CMake: what unpacks sources and looks into libraries.
-_PACKAGES = ("binutils", "cmake", "dpkg-dev", "g++", "make", "ninja-build")
+# No libraries: these are built. binutils looks into them, dpkg-dev unpacks sources.
+_PACKAGES = ("binutils", "cmake", "dpkg-dev", "g++", "make", "ninja-build", "python3-venv")
 
 
 def wheel(target: Target, python: Path) -> Path:
     """Makes the wheel for a target, and checks it."""
-    install_packages([*_PACKAGES, *target.machine.packages])
     sources.update()
     toolchain.make(target, python)
     for recipe in RECIPES:
@@ -56,8 +55,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--try", action="store_true", dest="tried", help="install and use it where no compiler is")
     parser.add_argument("--python", nargs="+", default=[], metavar="PYTHON", help="with these Pythons; this one's else")
     options = parser.parse_args(arguments)
+    target = Target(options.machine, options.glibc, tuple(options.only))
+    install_packages([*_PACKAGES, *target.machine.packages])
     python = install_python("wheel", BUILD / "environments" / "wheel")
-    made = wheel(Target(options.machine, options.glibc, tuple(options.only)), python)
+    made = wheel(target, python)
     if options.sdist:
         sdist(python)
     if options.tried:

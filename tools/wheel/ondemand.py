@@ -12,6 +12,8 @@ from tools.console import step
 from tools.wheel import toolchain
 from tools.wheel.target import Target
 
+_HERE = Path(__file__).resolve().parent
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -51,9 +53,9 @@ LOADED = (
     Loaded("libopenjp2", ("openjp2",), ("opj_*",), ("openjpeg2",)),
     Loaded(
         "libsndfile",
-        ("sndfile", "FLAC", "vorbisenc", "vorbis", "opus", "ogg", "mpg123", "mp3lame"),
+        ("sndfile", "FLAC", "vorbis", "opus", "ogg", "mpg123"),
         ("sf_*",),
-        ("libsndfile", "flac", "libvorbis", "opus", "libogg", "mpg123", "lame"),
+        ("libsndfile", "flac", "libvorbis", "opus", "libogg", "mpg123"),
     ),
 )
 
@@ -62,16 +64,24 @@ def command(library: Loaded, target: Target, output: Path) -> list[str | Path]:
     """The compiler's command line, which links it."""
     first, *others = [f"-l:lib{name}.a" for name in library.archives]
     exported = toolchain.exports(target.folder / f"{library.name}.map", *library.exports)
-    return [
-        *(target.machine.compilers[0], "-shared", "-s", "-o", output, f"-Wl,-soname,{library.file}"),
-        *(f"-L{target.prefix / 'lib'}", *toolchain.link_flags(target), exported),
-        *("-Wl,--whole-archive", first, "-Wl,--no-whole-archive", *others, "-lm", "-pthread"),
-    ]
+    words: list[str | Path] = [target.machine.compilers[0], "-shared", "-s", "-o", output]
+    words += [f"-Wl,-soname,{library.file}", f"-L{target.prefix / 'lib'}", *toolchain.link_flags(target), exported]
+    words += ["-Wl,--whole-archive", first, "-Wl,--no-whole-archive", _encoders(target), *others]
+    return [*words, "-lm", "-lgcc", "-pthread"]
+
+
+def _encoders(target: Target) -> Path:
+    return target.folder / "libencoders.a"
 
 
 def link(target: Target, output: Path) -> None:
     """Links all of them into a folder."""
     output.mkdir(parents=True, exist_ok=True)
+    compiled = target.folder / "encoders.o"
+    words: list[str | Path] = [target.machine.compilers[0], "-O2", "-fPIC", "-ffunction-sections"]
+    words += ["-c", _HERE / "encoders.c", "-o", compiled]
+    step("Compiling what is in the place of encoders", words, target.folder / "encoders.log")
+    step("Archiving it", ["ar", "rcs", _encoders(target), compiled], target.folder / "ar.log")
     for library in LOADED:
         step(
             f"Linking {library.name}",

@@ -76,7 +76,7 @@ RECIPES = (
         licences=("COPYING",),
     ),
     Recipe(
-        "lame",  # libsndfile reads MP3 only where it could write it, too
+        "lame",  # its header alone is used: libsndfile reads MP3 only where it could write it, too
         ("--disable-frontend", "--disable-decoder", "--enable-nasm"),
         configure=True,
         licences=("COPYING", "LICENSE"),

@@ -47,8 +47,9 @@ def libc_script(loader: str) -> str:
 
 def make(target: Target, python: Path) -> None:
     """Makes the folder that the linker looks in first."""
-    folder = link_folder(target)
-    if (folder / "libc.so").exists():  # written last
+    folder, source = link_folder(target), _HERE / "old_glibc.c"
+    last = folder / "libc.so"
+    if last.exists() and last.stat().st_mtime > source.stat().st_mtime:
         return
     cache = target.folder / "zig"
     shutil.rmtree(folder, ignore_errors=True)
@@ -64,13 +65,13 @@ def make(target: Target, python: Path) -> None:
     shutil.copy(_only(cache, "libld.so.2"), folder / target.machine.loader)
     shutil.rmtree(cache)
     compiled = folder / "old_glibc.o"
-    source = _HERE / "old_glibc.c"
     compiler = target.machine.compilers[0]
-    step("Compiling what it lacks", [compiler, "-O2", "-fPIC", "-c", source, "-o", compiled], target.folder / "gcc.log")
+    words: list[str | Path] = [compiler, "-O2", "-fPIC", "-Wall", "-Wextra", "-c", source, "-o", compiled]
+    step("Compiling what it lacks", words, target.folder / "gcc.log")
     step("Archiving it", ["ar", "rcs", folder / "libold_glibc.a", compiled], target.folder / "ar.log")
     for name in _LIBRARIES[1:]:
         (folder / name.rpartition(".")[0]).symlink_to(name)
-    (folder / "libc.so").write_text(libc_script(target.machine.loader))
+    last.write_text(libc_script(target.machine.loader))
 
 
 def _only(folder: Path, name: str) -> Path:
