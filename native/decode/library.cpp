@@ -1,6 +1,7 @@
 #include "decode/library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
@@ -24,6 +25,16 @@ std::string variable(const char* name) {
   return text;
 }
 
+// The wheel's own, which lies beside this library; empty where there is none.
+std::string bundled(const char* name) {
+  Dl_info here{};
+  if (!dladdr(reinterpret_cast<void*>(&bundled), &here) || !here.dli_fname) return {};
+  std::string path = here.dli_fname;
+  path.resize(path.rfind('/') + 1);        // npos + 1 is 0
+  path += std::string(name) + "-penstock.so";
+  return access(path.c_str(), R_OK) == 0 ? path : std::string();
+}
+
 }  // namespace
 
 void set_codec_path(std::string name, std::string path) {
@@ -42,6 +53,8 @@ void* CodecLibrary::open() const {
   if (const char* path = std::getenv(wanted.c_str()); path && *path) {
     if (void* library = load(path)) return library;        // no other one is tried: the setting is deliberate
   } else {
+    if (const std::string path = bundled(name); !path.empty())
+      if (void* library = load(path.c_str())) return library;
     for (const char* soname : sonames)
       if (void* library = load(soname)) return library;
     std::lock_guard lock(paths_mutex);

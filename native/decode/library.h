@@ -18,7 +18,8 @@ struct CodecLibrary {
   std::initializer_list<const char*> sonames;
   const char* kind = "pictures";        // of that format
 
-  // Tried in turn: the environment's path, the system's libraries, the path that was set. It stays loaded for good.
+  // Tried in turn: the environment's path; then the wheel's own ("libtiff-penstock.so" beside this library), the
+  // system's libraries, the path that was set. It stays loaded for good.
   // Throws Error(unsupported), which says what to install.
   void* open() const;
 };

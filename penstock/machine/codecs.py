@@ -54,14 +54,22 @@ def prepare() -> None:
 
 @cache
 def _set_libraries() -> None:
-    """Says where that for videos lies, and what Pillow and soundfile have that the system may lack. Loads nothing."""
-    if path := packaged("libsndfile", "_soundfile_data"):
+    """Says where that for videos lies; and where no wheel brings them (in a checkout, say), what Pillow and soundfile
+    have that the system may lack. Loads nothing.
+    """
+    if not bundled("libsndfile") and (path := packaged("libsndfile", "_soundfile_data")):
         native.quick().ps_decode_set_library(b"libsndfile", path.encode())
     native.quick().ps_decode_set_library(b"libpenstock_video", os.fsencode(beside("libpenstock_video.so")))
     for codec in codecs():
-        path = packaged(f"{codec.library}-") if codec.library else None
-        if path:
+        if not codec.library or bundled(codec.library):
+            continue
+        if path := packaged(f"{codec.library}-"):
             native.quick().ps_decode_set_library(codec.library.encode(), path.encode())
+
+
+def bundled(library: str) -> bool:
+    """Whether the wheel has it: beside the native library, which looks there first (native/decode/library.cpp)."""
+    return beside(f"{library}-penstock.so").exists()
 
 
 def packaged(start: str, folder: str = "pillow.libs") -> str | None:
