@@ -1,5 +1,5 @@
 """Writes a folder that a Triton server takes as a model: the serialized pipeline, which Triton's Python backend runs,
-and its configuration. The pipeline is that of the function under ``@autoserialize`` (penstock.plugin.triton) in the file.
+and its configuration. The pipeline is that of the file's function under ``@autoserialize`` (penstock.plugin.triton).
 Its external sources say dtype and ndim, and output_dtype and output_ndim of ``@pipeline_def`` say what it gives.
 """
 

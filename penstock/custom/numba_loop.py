@@ -12,6 +12,7 @@ import numpy as np
 from penstock.errors import ArgumentError
 from penstock.frameworks import package
 from penstock.op import Called
+from penstock.tensors.arrays import addresses
 
 Array = np.ndarray[Any, Any]
 Described = Sequence[tuple[np.dtype[Any], int]]  # type and number of axes of each
@@ -73,15 +74,15 @@ class Loop:
         outputs = self._outputs(shapes)
         size = len(outputs[0])
         tensors = [*outputs, *inputs]
-        addresses = np.array([[array.ctypes.data for array in one] for one in tensors], np.intp)
+        data = np.array([addresses(one) for one in tensors], np.intp)
         extents = [np.array([array.shape for array in one], np.int64).reshape(size, -1) for one in tensors]
         threads = min(threads, size)
         if self._whole or threads < 2 or sum(array.nbytes for one in outputs for array in one) < _LARGE:
-            self._loop(addresses, *extents, 0, size)
+            self._loop(data, *extents, 0, size)
             return outputs
         self._pool = self._pool or ThreadPoolExecutor(threads, "penstock-numba")
         ends: list[Any] = [size * k // threads for k in range(threads + 1)]
-        parts = [self._pool.submit(self._loop, addresses, *extents, *ends[k : k + 2]) for k in range(threads)]
+        parts = [self._pool.submit(self._loop, data, *extents, *ends[k : k + 2]) for k in range(threads)]
         wrong = [error for part in parts if (error := part.exception())]  # waits for all of them
         if wrong:
             raise wrong[0]

@@ -174,8 +174,9 @@ def flags_of(samples: Any) -> int:
     if not len(samples):
         return native.CONTIGUOUS | native.UNIFORM
     rows = rows_of(samples)
-    shapes = rows["shape"][:, : rows["ndim"][0]]
-    sizes = shapes.prod(1).astype(np.uintp) * np.uintp(numpy_type(samples[0].dtype).itemsize)
-    flags = native.UNIFORM if (shapes == shapes[0]).all() else 0
-    contiguous = (rows["data"][1:] == rows["data"][:-1] + sizes[:-1]).all()
-    return flags | (native.CONTIGUOUS if contiguous else 0)
+    shapes, data = rows["shape"][:, : samples[0].ndim], rows["data"]
+    uniform = (shapes == shapes[0]).all()
+    volumes = shapes[0].prod() if uniform else shapes[:-1].prod(1)
+    sizes = volumes.astype(np.uintp) * np.uintp(numpy_type(samples[0].dtype).itemsize)
+    contiguous = (data[1:] == data[:-1] + sizes).all()
+    return (native.UNIFORM if uniform else 0) | (native.CONTIGUOUS if contiguous else 0)

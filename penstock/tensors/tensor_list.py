@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -55,8 +55,8 @@ class TensorListCPU(Samples):
         if isinstance(data, TensorListCPU):
             self._take(data, range(len(data)))
         elif isinstance(data, (list, tuple)):
-            if all(type(d) is np.ndarray for d in data):
-                self._make_plain([as_array(d) for d in data], contiguous)
+            if set(map(type, data)) <= {np.ndarray}:
+                self._make_plain(data, contiguous)
             else:
                 self._make([d if isinstance(d, TensorCPU) else TensorCPU(d) for d in data], contiguous)
         else:
@@ -78,18 +78,25 @@ class TensorListCPU(Samples):
 
     def _make(self, tensors: Sequence[TensorCPU], contiguous: bool) -> None:
         layout = common([(t.dtype, t._array.shape, t._layout) for t in tensors])
-        self._share([t._array for t in tensors], layout, [t._source for t in tensors], contiguous)
+        arrays = [t._array for t in tensors]
+        self._share(arrays, arrays, layout, [t._source for t in tensors], contiguous)
 
     def _make_plain(self, arrays: Sequence[Array], contiguous: bool) -> None:
-        # As `_make`, for what training loops give batch after batch.
-        if len({(a.dtype, a.ndim) for a in arrays}) > 1:
+        # As `_make`, for what training loops give batch after batch: one array of each kind is looked at.
+        kinds = {(a.dtype, a.ndim, a.flags.num): a for a in reversed(arrays)}
+        for one in kinds.values():
+            as_array(one)
+        if len({kind[:2] for kind in kinds}) > 1:
             common([(to_dali_type(a.dtype), a.shape, "") for a in arrays])
-        self._share(arrays, "", (), contiguous)
+        self._share(arrays, kinds.values(), "", (), contiguous)
 
-    def _share(self, arrays: Sequence[Array], layout: str, sources: Sequence[str], contiguous: bool) -> None:
+    def _share(
+        self, arrays: Sequence[Array], some: Iterable[Array], layout: str, sources: Sequence[str], contiguous: bool
+    ) -> None:
+        """``some`` have all flags that the arrays have."""
         if contiguous and arrays:
-            arrays = _together(arrays)
-        self._writable = all(a.flags.writeable for a in arrays)
+            arrays = some = _together(arrays)
+        self._writable = all(a.flags.writeable for a in some)
         self._show(arrays, describe(arrays, layout, sources))
 
     def _take(self, other: TensorListCPU, indices: range) -> None:
