@@ -57,7 +57,8 @@ Sound::Sound(const uint8_t* data, size_t size, int64_t max_samples) : data_(data
   if (info_.channels < 1 || info_.samplerate < 1 || info_.frames < 0)
     problem = "its header says " + std::to_string(info_.channels) + " channels, a rate of " +
               std::to_string(info_.samplerate) + " and " + std::to_string(info_.frames) + " samples";
-  else if (info_.frames == 0 && (info_.format & kSndTypes) == kSndOgg)
+  else if ((info_.frames == 0 || info_.frames == INT64_MAX) &&        // the latter: libsndfile before 1.2.1
+           (info_.format & kSndTypes) == kSndOgg)
     problem = "it has no samples, or its last page is missing";
   else if (info_.frames > max_samples / info_.channels)
     problem = "it has " + std::to_string(info_.frames) + " samples of " + std::to_string(info_.channels) +
