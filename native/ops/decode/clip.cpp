@@ -12,36 +12,36 @@ namespace {
 constexpr int kChannels = 3;
 constexpr int kExif[4] = {1, 6, 3, 8};        // orientations that quarter turns are
 
+// Rows of whole numbers as those of floats; `normalized` brings them to 0 .. 1.
+class FloatRows : public RowSink {
+ public:
+  void begin(RowSink& sink, int64_t values, bool normalized) {
+    sink_ = &sink, values_ = values, scale_ = normalized ? 1.0f / 255 : 1.0f;
+  }
+  void push(int64_t y, const void* row) override {
+    auto* to = static_cast<float*>(sink_->place(y));
+    if (!to) {
+      row_.resize(size_t(values_) + kRowSlack);
+      to = row_.data();
+    }
+    const auto* from = static_cast<const uint8_t*>(row);
+    for (int64_t i = 0; i < values_; i++) to[i] = float(from[i]) * scale_;
+    sink_->push(y, to);
+  }
+
+ private:
+  RowSink* sink_ = nullptr;
+  int64_t values_ = 0;
+  float scale_ = 1;
+  std::vector<float> row_;
+};
+
 }  // namespace
 
 struct ClipWriter::Rows : State {
-  // Rows of whole numbers as those of floats; `normalized` brings them to 0 .. 1.
-  class Floats : public RowSink {
-   public:
-    void begin(RowSink& sink, int64_t values, bool normalized) {
-      sink_ = &sink, values_ = values, scale_ = normalized ? 1.0f / 255 : 1.0f;
-    }
-    void push(int64_t y, const void* row) override {
-      auto* to = static_cast<float*>(sink_->place(y));
-      if (!to) {
-        row_.resize(size_t(values_) + kRowSlack);
-        to = row_.data();
-      }
-      const auto* from = static_cast<const uint8_t*>(row);
-      for (int64_t i = 0; i < values_; i++) to[i] = float(from[i]) * scale_;
-      sink_->push(y, to);
-    }
-
-   private:
-    RowSink* sink_ = nullptr;
-    int64_t values_ = 0;
-    float scale_ = 1;
-    std::vector<float> row_;
-  };
-
   FrameColors colors;
   Orienter orienter;
-  Floats floats;
+  FloatRows floats;
   std::vector<uint8_t> row;                   // where a row has no place yet
   std::vector<int64_t> order;                 // places in the output, by frame
   std::vector<int64_t> frames;                // those that are decoded
