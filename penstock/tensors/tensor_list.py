@@ -56,7 +56,7 @@ class TensorListCPU(Samples):
             self._take(data, range(len(data)))
         elif isinstance(data, (list, tuple)):
             if set(map(type, data)) <= {np.ndarray}:
-                self._make_plain(data, contiguous)
+                self._make_plain(list(data), contiguous)  # which keeps them, whatever becomes of the caller's
             else:
                 self._make([d if isinstance(d, TensorCPU) else TensorCPU(d) for d in data], contiguous)
         else:

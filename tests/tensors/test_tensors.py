@@ -228,6 +228,16 @@ def test_flags_of_a_list_of_arrays(arrays: list[np.ndarray[Any, Any]], uniform: 
     assert [sample.data for sample in samples] == places == addresses(arrays)
 
 
+def test_a_list_that_is_emptied_takes_no_memory_away() -> None:
+    arrays = [np.full((2, 3), k, np.uint8) for k in range(3)]
+    first = weakref.ref(arrays[0])
+    tensors = TensorListCPU(arrays)
+    arrays.clear()
+    gc.collect()
+    assert first() is not None
+    assert [tensors.at(i)[0, 0] for i in range(3)] == [0, 1, 2]
+
+
 def test_addresses_of_arrays_of_all_kinds(tmp_path: Path) -> None:
     batch = pictures()
     read_only = pictures()
