@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.machine import load
-from bench.report import comparison, script, show, table
+from bench.report import comparison, script, show, under_load
 from bench.timing import medians, seconds_each
 from tools.photographs import Style, photograph
 
@@ -131,12 +130,11 @@ def main() -> None:
         measure(library, case, int(threads), float(seconds))
 
     def lines() -> Iterator[str]:
-        yield f"Each library with {options.threads} threads, in its default mode. Medians of {options.rounds} rounds of"
-        yield f"{options.seconds:g} s in turn, and of their quotients. Before it: {load()}."
-        yield ""
-        yield from table(HEAD, rows(options.names, options.rounds, options.seconds, options.threads))
-        yield ""
-        yield f"After it: {load()}."
+        about = (
+            f"Each library with {options.threads} threads, in its default mode. Medians of {options.rounds} rounds of\n"
+            f"{options.seconds:g} s in turn, and of their quotients."
+        )
+        yield from under_load(about, HEAD, rows(options.names, options.rounds, options.seconds, options.threads))
 
     show(options.names, "dynamic", "Dynamic mode", {"": ("Programs", lines)})
 

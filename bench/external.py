@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.machine import load
-from bench.report import comparison, script, show, table
+from bench.report import comparison, script, show, under_load
 
 LIBRARIES = ("penstock", "nvidia.dali")
 DEPTHS = (1, 3)
@@ -148,13 +147,12 @@ def main() -> None:
         measure(library, case, method, int(depth), int(workers), float(seconds))
 
     def lines() -> Iterator[str]:
-        yield f"Sources of samples in {options.workers} processes, the pipeline's output as they give it. Each library"
-        yield f"with the best of the depths {', '.join(map(str, DEPTHS))}, which is in brackets. Medians of"
-        yield f"{options.rounds} rounds of {options.seconds:g} s in turn, and of their quotients. Before it: {load()}."
-        yield ""
-        yield from table(HEAD, list(rows(options.names, options.rounds, options.seconds, options.workers)))
-        yield ""
-        yield f"After it: {load()}."
+        about = (
+            f"Sources of samples in {options.workers} processes, the pipeline's output as they give it. Each library\n"
+            f"with the best of the depths {', '.join(map(str, DEPTHS))}, which is in brackets. Medians of\n"
+            f"{options.rounds} rounds of {options.seconds:g} s in turn, and of their quotients."
+        )
+        yield from under_load(about, HEAD, rows(options.names, options.rounds, options.seconds, options.workers))
 
     show(options.names, "external", "Sources in worker processes", {"": ("Samples", lines)})
 

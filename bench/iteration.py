@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.machine import load
-from bench.report import comparison, script, show, table
+from bench.report import comparison, script, show, under_load
 from bench.timing import medians, seconds_each
 
 LIBRARIES = ("penstock", "nvidia.dali")
@@ -38,30 +37,27 @@ _NUMBERS = [np.arange(4, dtype=np.float32)]
 _PICTURES = [np.zeros((1, 4, 4, 3), np.uint8) for _ in range(64)]
 
 
-def fed(fn: Any) -> Any:
+def fed(library: Any) -> Any:
     """Four numbers from an external source, times two"""
-    return fn.external_source(lambda: _NUMBERS) * 2.0
+    return library.fn.external_source(lambda: _NUMBERS) * 2.0
 
 
-def random(fn: Any) -> Any:
+def random(library: Any) -> Any:
     """A random number"""
-    return fn.random.uniform(range=[0.0, 1.0])
+    return library.fn.random.uniform(range=[0.0, 1.0])
 
 
-def chain(fn: Any) -> Any:
+def chain(library: Any) -> Any:
     """A picture of 4x4 from an external source, through five operators"""
+    fn = library.fn
     x = fn.external_source(lambda: _PICTURES[:1], layout="FHWC")
     x = fn.flip(fn.squeeze(x, axes=[0]), horizontal=1)
-    return fn.crop(fn.brightness(fn.cast(x, dtype=_float(fn)), brightness=2.0), crop=(2, 2))
+    return fn.crop(fn.brightness(fn.cast(x, dtype=library.types.FLOAT), brightness=2.0), crop=(2, 2))
 
 
-def batch(fn: Any) -> Any:
+def batch(library: Any) -> Any:
     """64 pictures of 4x4 from an external source that copies nothing, without an axis"""
-    return fn.squeeze(fn.external_source(lambda: _PICTURES, no_copy=True), axes=[0])
-
-
-def _float(fn: Any) -> Any:
-    return importlib.import_module(fn.__name__.rpartition(".")[0] + ".types").FLOAT
+    return library.fn.squeeze(library.fn.external_source(lambda: _PICTURES, no_copy=True), axes=[0])
 
 
 CASES: dict[str, tuple[Callable[[Any], Any], int]] = {
@@ -71,24 +67,20 @@ CASES: dict[str, tuple[Callable[[Any], Any], int]] = {
 
 def measure(library: str, case: str, threads: int, seconds: float) -> None:
     """Prints microseconds per iteration, by the clock and of all processors."""
-    module, fn = importlib.import_module(library), importlib.import_module(f"{library}.fn")
+    module = importlib.import_module(library)
+    for part in ("fn", "types"):
+        importlib.import_module(f"{library}.{part}")
     make, size = CASES[case]
     pipe = module.Pipeline(size, threads, None)
     with pipe:
-        pipe.set_outputs(make(fn))
+        pipe.set_outputs(make(module))
     pipe.build()
-    count = 0
-
-    def run() -> None:
-        nonlocal count
-        count += 1
-        pipe.run()
-
     for _ in range(100):
         pipe.run()
-    begin = time.process_time()
-    elapsed = seconds_each(run, seconds, warm_up=0)
-    print(json.dumps({"us": elapsed * 1e6, "spent": (time.process_time() - begin) / count * 1e6}), flush=True)
+    begin, spent = time.perf_counter(), time.process_time()
+    each = seconds_each(pipe.run, seconds, warm_up=0) * 1e6
+    share = (time.process_time() - spent) / (time.perf_counter() - begin)
+    print(json.dumps({"us": each, "spent": each * share}), flush=True)
     os._exit(0)
 
 
@@ -108,12 +100,11 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:
-    yield f"Threads of each library: {options.threads}. Medians of {options.rounds} rounds of {options.seconds:g} s in"
-    yield f"turn, and of their quotients. Before it: {load()}."
-    yield ""
-    yield from table(HEAD, rows(options.names, options.rounds, options.seconds, options.threads))
-    yield ""
-    yield f"After it: {load()}."
+    about = (
+        f"Threads of each library: {options.threads}. Medians of {options.rounds} rounds of {options.seconds:g} s in\n"
+        "turn, and of their quotients."
+    )
+    yield from under_load(about, HEAD, rows(options.names, options.rounds, options.seconds, options.threads))
 
 
 def main() -> None:

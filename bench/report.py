@@ -25,6 +25,15 @@ def table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
         yield "| " + " | ".join(line) + " |"
 
 
+def under_load(about: str, head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    """A table, behind what it is about, and how busy the machine was before it and after it."""
+    yield f"{about} Before it: {machine.load()}."
+    yield ""
+    yield from table(head, rows)
+    yield ""
+    yield f"After it: {machine.load()}."
+
+
 def has_dali() -> bool:
     try:
         return importlib.util.find_spec("nvidia.dali") is not None

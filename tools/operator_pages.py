@@ -12,16 +12,11 @@ from pathlib import Path
 from penstock import _catalog, _signatures
 from penstock.commands import commands, parser
 from penstock.op import Argument, Op, registry
+from tools.parity import operators
 
 ROOT = Path(__file__).resolve().parent.parent
 _ROW = re.compile(r"^\| `([\w.]+)`(?: \((.*)\))? \| !\[[^\]]*\]\((gallery/[^)]+)\) \|$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^Example(?:s)?:\n((?:(?: +.*)?\n?)+)", re.MULTILINE)
-
-
-def operators() -> dict[str, type[Op]]:
-    """All public ones, by name, without those that users have made or loaded."""
-    _catalog.load()
-    return {name: cls for name, cls in registry.public().items() if not cls.library}
 
 
 def gallery() -> dict[str, list[tuple[str, str]]]:

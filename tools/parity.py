@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from penstock import _catalog  # noqa: E402
-from penstock.op import registry  # noqa: E402
+from penstock.op import Op, registry  # noqa: E402
 
 RESULT = ROOT / "docs" / "operators.md"
 HEAD = """# Operators
@@ -62,10 +62,10 @@ FORMATS_HEAD = """
 """
 
 
-def operators() -> list[str]:
-    """All public ones."""
+def operators() -> dict[str, type[Op]]:
+    """All public ones, by name, without those that users have made or loaded."""
     _catalog.load()
-    return list(registry.public())
+    return {name: cls for name, cls in registry.public().items() if not cls.library}
 
 
 def dali_version() -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from penstock.commands import commands
 from tools import docs, operator_pages
+from tools.parity import operators
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_operator_has_a_page(source: Path) -> None:
-    public = operator_pages.operators()
+    public = operators()
     assert len(public) > 100
     listed = re.findall(r"^\| \[`([\w.]+)`\]\(\1\.md\)", (source / "reference" / "index.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(public)

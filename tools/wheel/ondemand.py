@@ -77,11 +77,7 @@ def _encoders(target: Target) -> Path:
 def link(target: Target, output: Path) -> None:
     """Links all of them into a folder."""
     output.mkdir(parents=True, exist_ok=True)
-    compiled = target.folder / "encoders.o"
-    words: list[str | Path] = [target.machine.compilers[0], "-O2", "-fPIC", "-ffunction-sections"]
-    words += ["-c", _HERE / "encoders.c", "-o", compiled]
-    step("Compiling what is in the place of encoders", words, target.folder / "encoders.log")
-    step("Archiving it", ["ar", "rcs", _encoders(target), compiled], target.folder / "ar.log")
+    toolchain.archive("what is in the place of encoders", target, _HERE / "encoders.c", _encoders(target))
     for library in LOADED:
         step(
             f"Linking {library.name}",

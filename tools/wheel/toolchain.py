@@ -45,6 +45,14 @@ def libc_script(loader: str) -> str:
     return f"GROUP ( libc.so.6 libc_nonshared.a libold_glibc.a AS_NEEDED ( {needed} ) )\n"
 
 
+def archive(title: str, target: Target, source: Path, output: Path) -> None:
+    """Makes a static library of one C file."""
+    compiled = output.with_suffix(".o")
+    words: list[str | Path] = [target.machine.compilers[0], "-O2", "-fPIC", "-ffunction-sections", "-Wall", "-Wextra"]
+    step(f"Compiling {title}", [*words, "-c", source, "-o", compiled], output.with_suffix(".log"))
+    step("Archiving it", ["ar", "rcs", output, compiled], output.with_suffix(".ar.log"))
+
+
 def make(target: Target, python: Path) -> None:
     """Makes the folder that the linker looks in first."""
     folder, source = link_folder(target), _HERE / "old_glibc.c"
@@ -64,11 +72,7 @@ def make(target: Target, python: Path) -> None:
         shutil.copy(_only(cache, name), folder / name)
     shutil.copy(_only(cache, "libld.so.2"), folder / target.machine.loader)
     shutil.rmtree(cache)
-    compiled = folder / "old_glibc.o"
-    compiler = target.machine.compilers[0]
-    words: list[str | Path] = [compiler, "-O2", "-fPIC", "-Wall", "-Wextra", "-c", source, "-o", compiled]
-    step("Compiling what it lacks", words, target.folder / "gcc.log")
-    step("Archiving it", ["ar", "rcs", folder / "libold_glibc.a", compiled], target.folder / "ar.log")
+    archive("what it lacks", target, source, folder / "libold_glibc.a")
     for name in _LIBRARIES[1:]:
         (folder / name.rpartition(".")[0]).symlink_to(name)
     last.write_text(libc_script(target.machine.loader))
