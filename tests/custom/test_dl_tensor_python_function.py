@@ -10,7 +10,7 @@ import pytest
 from penstock import errors, fn, ops
 from penstock.python_function_plugin import ArrayToDLTensor, DLTensorToArray, current_dali_stream
 from penstock.tensors import TensorGPU
-from tests.cuda.gpu_streams import back, tensor
+from tests.cuda.gpu_streams import Gpu, back, tensor
 from tests.custom.beside_dali import compare, pictures, ragged
 from tests.small import made
 
@@ -65,9 +65,12 @@ def test_failures() -> None:
 @pytest.mark.parametrize("synchronize", [True, False])
 def test_on_a_gpu(synchronize: bool) -> None:
     streams: list[int | None] = []
+    gpu = Gpu()
 
     def function(capsules: Any) -> Any:
         streams.append(current_dali_stream())
+        if not synchronize:  # what it does here is not in that stream
+            gpu.synchronize(streams[-1] or 0)
         return [tensor(back(TensorGPU(capsule)) * 2).__dlpack__() for capsule in capsules]
 
     def define() -> Any:
