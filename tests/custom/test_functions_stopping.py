@@ -185,9 +185,13 @@ def test_deleting_the_pipeline_ends_the_thread() -> None:
         pipe.build()
         for _ in range(runs):
             pipe.run()
-        dead = weakref.ref(pipe)
+        dead, thread = weakref.ref(pipe), pipe._built().executor.calls.thread
         del pipe
         assert dead() is None
+        assert not thread.is_alive()
+        deadline = time.monotonic() + 1  # a thread that has been joined is the system's for a moment more
+        while str(thread.native_id) in tasks() and time.monotonic() < deadline:
+            time.sleep(0.001)
         assert tasks() == before
 
 
