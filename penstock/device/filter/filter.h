@@ -39,18 +39,17 @@ template <class In, class Out> struct Filtered : FilterFields {
     const In* from = static_cast<const In*>(in) + int64_t(picture) * size[0] * size[1] * size[2] * step + int64_t(c);
     const float beyond = fill ? convert<float>(static_cast<const In*>(fill)[frame * fill_step]) : 0.0f;
     const float* w = weights + frame * weights_step;
-    float sums[kFilterRun] = {};
+    Out* to = static_cast<Out*>(out) + (int64_t(row) * width + x) * step + int64_t(c);
     const int count = width - x < kFilterRun ? width - x : kFilterRun;
     if (count == kFilterRun && inside(x0, y0, z0)) {
+      float sums[kFilterRun] = {};     // registers: never under an index that is not known when this is compiled
       within(from, w, x0, y0, z0, sums);
+      PS_UNROLL
+      for (int k = 0; k < kFilterRun; k++) to[k * step] = even_rounded<Out>(sums[k]);
     } else {
       PS_LOOP
-      for (int k = 0; k < count; k++) sums[k] = across(from, w, x0 + k, y0, z0, beyond);
+      for (int k = 0; k < count; k++) to[k * step] = even_rounded<Out>(across(from, w, x0 + k, y0, z0, beyond));
     }
-    Out* to = static_cast<Out*>(out) + (int64_t(row) * width + x) * step + int64_t(c);
-    PS_UNROLL
-    for (int k = 0; k < kFilterRun; k++)
-      if (k < count) to[k * step] = even_rounded<Out>(sums[k]);
   }
 
  private:
