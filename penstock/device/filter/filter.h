@@ -20,8 +20,6 @@ struct FilterFields {
   int32_t width;                       // of the output
   int32_t border;
   Divisor channels, runs, height, depth, planes;     // of the output, runs of a row; those of a frame, before depth
-
-  PS_FN int64_t weight_at(int z, int y, int x) const { return (int64_t(z) * window[1] + y) * window[2] + x; }
 };
 
 // Element i is a run of pixels of one channel: what is read for one of them is most of what the next one needs.
@@ -39,17 +37,13 @@ template <class In, class Out> struct Filtered : FilterFields {
     const In* from = static_cast<const In*>(in) + int64_t(picture) * size[0] * size[1] * size[2] * step + int64_t(c);
     const float beyond = fill ? convert<float>(static_cast<const In*>(fill)[frame * fill_step]) : 0.0f;
     const float* w = weights + frame * weights_step;
+    float sums[kFilterRun] = {};       // registers: never under an index that is not known when this is compiled
+    if (inside(x0, y0, z0)) add_up<true>(from, w, x0, y0, z0, beyond, sums);
+    else add_up<false>(from, w, x0, y0, z0, beyond, sums);
     Out* to = static_cast<Out*>(out) + (int64_t(row) * width + x) * step + int64_t(c);
-    const int count = width - x < kFilterRun ? width - x : kFilterRun;
-    if (count == kFilterRun && inside(x0, y0, z0)) {
-      float sums[kFilterRun] = {};     // registers: never under an index that is not known when this is compiled
-      within(from, w, x0, y0, z0, sums);
-      PS_UNROLL
-      for (int k = 0; k < kFilterRun; k++) to[k * step] = even_rounded<Out>(sums[k]);
-    } else {
-      PS_LOOP
-      for (int k = 0; k < count; k++) to[k * step] = even_rounded<Out>(across(from, w, x0 + k, y0, z0, beyond));
-    }
+    PS_UNROLL
+    for (int k = 0; k < kFilterRun; k++)
+      if (x + k < width) to[k * step] = even_rounded<Out>(sums[k]);
   }
 
  private:
@@ -58,46 +52,35 @@ template <class In, class Out> struct Filtered : FilterFields {
     return x >= 0 && y >= 0 && z >= 0 && x + window[2] + kFilterRun - 1 <= size[2] && y + window[1] <= size[1] &&
            z + window[0] <= size[0];
   }
-  PS_FN void within(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0, float* sums) const {
-    const auto step = int(channels.number());
+  template <bool whole> PS_FN void add_up(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0,
+                                          float beyond, float* sums) const {
     PS_LOOP
-    for (int kz = 0; kz < window[0]; kz++)
+    for (int kz = 0; kz < window[0]; kz++) {
+      const int64_t z = whole ? z0 + kz : border_place(border, z0 + kz, size[0]);
       PS_LOOP
       for (int ky = 0; ky < window[1]; ky++) {
-        const In* row = from + (((z0 + kz) * size[1] + y0 + ky) * size[2] + x0) * int64_t(step);
+        const int64_t y = whole ? y0 + ky : border_place(border, y0 + ky, size[1]);
+        const In* row = y < 0 || z < 0 ? nullptr : from + (z * size[1] + y) * size[2] * int64_t(channels.number());
         float v[kFilterRun];
         PS_UNROLL
-        for (int k = 0; k < kFilterRun - 1; k++, row += step) v[k] = convert<float>(*row);
-        for (int kx = 0; kx < window[2]; kx++, row += step) {
+        for (int k = 0; k < kFilterRun - 1; k++) v[k] = value<whole>(row, x0 + k, beyond);
+        PS_LOOP
+        for (int kx = 0; kx < window[2]; kx++) {
           const float weight = *w++;
-          v[kFilterRun - 1] = convert<float>(*row);
+          v[kFilterRun - 1] = value<whole>(row, x0 + kx + kFilterRun - 1, beyond);
           PS_UNROLL
           for (int k = 0; k < kFilterRun; k++) sums[k] += weight * v[k];
           PS_UNROLL
           for (int k = 0; k < kFilterRun - 1; k++) v[k] = v[k + 1];
         }
       }
-  }
-  // One window, which may reach beyond it.
-  PS_FN float across(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0, float beyond) const {
-    float sum = 0;
-    PS_LOOP
-    for (int kz = 0; kz < window[0]; kz++) {
-      const int64_t z = border_place(border, z0 + kz, size[0]);
-      PS_LOOP
-      for (int ky = 0; ky < window[1]; ky++) {
-        const int64_t y = border_place(border, y0 + ky, size[1]);
-        PS_LOOP
-        for (int kx = 0; kx < window[2]; kx++) {
-          const int64_t x = border_place(border, x0 + kx, size[2]);
-          const bool there = z >= 0 && y >= 0 && x >= 0;
-          const float v =
-              there ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
-          sum += w[weight_at(kz, ky, kx)] * v;
-        }
-      }
     }
-    return sum;
+  }
+  // What stands at place x of a row, which need not be there either unless the window is whole.
+  template <bool whole> PS_FN float value(const In* row, int64_t x, float beyond) const {
+    const int64_t at = whole ? x : border_place(border, x, size[2]);
+    if (!whole && (!row || at < 0)) return beyond;
+    return convert<float>(row[at * int64_t(channels.number())]);
   }
 };
 
