@@ -36,8 +36,9 @@ class Webdataset(FilesShuffler):
     (``missing_component_behavior="error"``) and for components that are no whole number of elements; ReadError for
     archives and indexes that cannot be read, naming them.
 
-    Unlike in DALI an archive without files has no samples, names that pax headers tell count, and ``random_shuffle``
-    shuffles the whole part.
+    Unlike in DALI an archive without files has no samples, names that pax headers tell count, ``random_shuffle``
+    shuffles the whole part, and a component may stand for several outputs (``ext=["jpg;cls", "cls"]``): DALI takes such
+    a sample for one that lacks a component.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

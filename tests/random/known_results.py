@@ -31,6 +31,7 @@ from tests.random.matchers import (
     rounded,
     scaled_by_zero,
     several_fills,
+    shared_component,
     signed_and_floats,
     signed_resized,
     small,
@@ -351,6 +352,16 @@ RESULTS = [
         "sounds of floats become whole numbers of full scale, DALI makes -1, 0 and 1 of them if nothing else changes",
         example("fn.decoders.audio", "sound('WAV', 'FLOAT', 300, 2, 16000)", dtype="types.INT32"),
         whole_sounds,
+    ),
+    Known(
+        "a component may stand for two outputs, DALI misses one then and skips the sample",
+        example(
+            "fn.readers.webdataset",
+            paths="stored_files('webdataset', 18, 1, '.tar')",
+            ext="['jpg;cls', 'cls']",
+            missing_component_behavior="'skip'",
+        ),
+        shared_component,
     ),
     Known(
         "a picture without pixels has no other extent after resizing either, DALI's crop gives it one",
