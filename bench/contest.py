@@ -48,6 +48,7 @@ class Contestant:
     fancy: bool = False  # chroma is interpolated on the GPU, too
     index: str = ""  # jpeg_index, of Penstock
     gpus: int = 1
+    budget: str = ""  # PENSTOCK_DEVICE_MEMORY
     checkout: Path | None = None  # whose library it is; None: this one's
     kind: str = "plain"  # or "busy": the main thread runs pure Python meanwhile; "beside": another process does
     rates: list[float] = field(default_factory=list)
@@ -73,8 +74,10 @@ class Contestant:
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
         with tempfile.TemporaryFile("w+") as errors:
+            budget = {"PENSTOCK_DEVICE_MEMORY": self.budget} if self.budget else {}
             process = subprocess.Popen(
                 self.command(),
+                env={**os.environ, **budget},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

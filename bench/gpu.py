@@ -19,6 +19,7 @@ from bench.pipelines import LOADS
 from bench.report import Section, arguments, choose, has_dali, script, table, write
 
 THREADS = (4, 8, 16)
+BUDGETS = ("", "16G", "8G", "4G", "1G")
 FORMATS = ("420", "progressive", "png", "webp", "mixed")
 # Who decodes, and the share of the pictures that it gets.
 ENGINES = {
@@ -72,6 +73,19 @@ class Bench:
                 against = f"{ratio(c, pair[1]):.2f}" if len(pair) > 1 else "-"
                 rows.append([name, c.who, f"{c.rate:.0f}", c.spread, against, str(gpu_memory(c, self.seconds))])
         yield from table(["files", "who", "images/s", "spread", "times DALI", "GPU memory MB"], rows)
+
+    def memory(self) -> Iterator[str]:
+        yield "Train, mixed decoding by the GPU's kernels, 16 threads, batch 256; GPU memory of each alone, with CUDA's"
+        yield "own context. Pictures decoded at a time take a sixteenth of the budget, 2 GB without one."
+        yield ""
+        rows, root = [], photos("420", self.count)
+        ours = [Contestant("penstock", "train", root, 16, 256, 1.0, "cuda", budget=b) for b in BUDGETS]
+        dali = [Contestant("dali", "train", root, 16, 256, LOADS["dali"])] if has_dali() else []
+        contest([*ours, *dali], self.rounds, self.seconds)
+        for c in [*ours, *dali]:
+            against = f"{ratio(c, dali[0]):.2f}" if dali else "-"
+            rows.append([c.who, c.budget or "none", f"{c.rate:.0f}", against, str(gpu_memory(c, self.seconds))])
+        yield from table(["who", "PENSTOCK_DEVICE_MEMORY", "images/s", "times DALI", "GPU memory MB"], rows)
 
     def reading(self) -> Iterator[str]:
         yield "Reading alone: files from the page cache into pinned memory, and from there to the GPU; 16 threads."
@@ -146,12 +160,13 @@ class Bench:
 
 
 def main() -> None:
-    parser = arguments("gpu", "rates formats reading augmentation gpus training busy first", 5, 2.5)
+    parser = arguments("gpu", "rates formats memory reading augmentation gpus training busy first", 5, 2.5)
     options = parser.parse_args()
     bench = Bench(options)
     sections: dict[str, Section] = {
         "rates": ("Rates", bench.rates),
         "formats": ("Formats", bench.formats),
+        "memory": ("Memory", bench.memory),
         "reading": ("Reading", bench.reading),
         "augmentation": ("Augmentation alone", bench.augmentation),
         "gpus": ("Two GPUs", bench.gpus),
