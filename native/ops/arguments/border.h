@@ -44,7 +44,7 @@ inline void apply_border(Border border, const Shape& input, const Layout& layout
       const int64_t end = std::clamp<int64_t>(r.anchor[i] + r.shape[i], 0, input[i]);
       r.anchor[i] = std::clamp<int64_t>(r.anchor[i], 0, input[i]);
       r.shape[i] = end - r.anchor[i];
-    } else if (border > Border::constant && input[i] == 0 && r.shape[i] > 0) {
+    } else if (border > Border::constant && input[i] == 0 && r.shape.volume() > 0) {
       fail(ErrorKind::argument, "on " + axis_name(layout, i) + " the input has no elements that could be repeated");
     }
   }

@@ -243,3 +243,14 @@ def test_one_sample_may_leave_an_argument_out(tmp_path: Any) -> None:
     (out,) = pipe.run()
     np.testing.assert_array_equal(out.at(0), PICTURE[:8, :9])
     np.testing.assert_array_equal(out.at(1), PICTURE[4:8, 3:9])
+
+
+@pytest.mark.parametrize("policy", ["edge", "reflect_101", "reflect_1001", "wrap"])
+def test_nothing_is_repeated_where_the_part_is_empty(policy: str) -> None:
+    """Beyond an axis without elements, as DALI has it."""
+    found = run(
+        constant(np.zeros((1, 5, 0), np.int16), "ABC"), axis_names="CB", shape=[4, 0], out_of_bounds_policy=policy
+    )
+    assert found.shape == (1, 0, 4)
+    with pytest.raises(OperatorError, match="no elements that could be repeated"):
+        run(np.zeros((1, 5, 0), np.int16), axes=[2], shape=[4], out_of_bounds_policy=policy)
