@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
 
 from tools.console import StepError
-from tools.wheel import check, licences, ondemand, package, sources, static, toolchain
+from tools.wheel import check, compress, ffmpeg, licences, ondemand, package, sources, static, toolchain, trial
 from tools.wheel.recipes import RECIPES, Recipe
 from tools.wheel.target import Target
 
@@ -53,7 +56,8 @@ def test_the_newest_glibc_is_found_by_number() -> None:
 def test_a_wheel_with_all_its_files() -> None:
     levels = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
     names = [f"penstock/_native/libpenstock-{level}.so" for level in levels]
-    names += ["penstock/fn.pyi", "penstock/ops.pyi", "penstock-1.dist-info/licenses/LIBRARIES.md"]
+    names += ["penstock/_native/libpenstock_video.so", "penstock/fn.pyi", "penstock/ops.pyi"]
+    names += ["penstock-1.dist-info/licenses/LIBRARIES.md"]
     assert check.misplaced(names, levels) == []
     assert check.misplaced(names[1:], levels) == [f"lacks {names[0]}"]
     assert check.misplaced([*names, "penstock/_native/libz.a"], levels) == ["has penstock/_native/libz.a"]
@@ -99,6 +103,68 @@ def test_names_are_those_that_the_native_library_looks_for() -> None:
     )
 
 
+def test_what_is_exported_is_what_the_native_library_looks_for() -> None:
+    decode = Path(__file__).parents[2] / "native" / "decode"
+
+    def called(file: str, pattern: str, prefix: str = "") -> set[str]:
+        return {prefix + name for name in re.findall(pattern, (decode / file).read_text())}
+
+    wanted = {
+        "libz": called("gzip.cpp", r'find_symbol\(library, "(\w+)"'),
+        "libwebp": called("webp.cpp", r'find_symbol\(library, "(\w+)"'),
+        "libtiff": called("tiff_library.h", r"\bX\((\w+)\)", "TIFF"),
+        "libopenjp2": called("jpeg2000.cpp", r'find\("(opj_\w+)"'),
+        "libsndfile": called("audio/library.cpp", r"PS_SND\((\w+)\)(?! find_symbol)", "sf_"),
+    }
+    assert {library.name: set(library.exports) for library in ondemand.LOADED} == wanted
+
+
+def test_ffmpeg_is_under_the_lgpl_and_only_decodes() -> None:
+    assert not [option for option in ffmpeg.OPTIONS if re.search(r"gpl|nonfree|version3|encoder|muxers?$", option)]
+    assert {"--disable-everything", "--disable-autodetect", "--disable-network"}.issubset(ffmpeg.OPTIONS)
+    assert package.definitions(Target())["PENSTOCK_FFMPEG"] == str(Target().prefix)
+    text = licences.readme({"ffmpeg": "7:5.1.9-0+deb12u1"})
+    assert "PENSTOCK_LIBPENSTOCK_VIDEO" in text
+    assert all(f"    {option}\n" in text for option in ffmpeg.OPTIONS)
+    (recipe,) = (recipe for recipe in licences.bundled() if recipe.source == "ffmpeg")
+    assert "COPYING.LGPLv2.1" in recipe.licences
+
+
+def test_a_wheel_is_packed_anew_with_all_that_was_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deflated(data: bytes) -> bytes:
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        return packer.compress(data) + packer.flush()
+
+    monkeypatch.setattr(compress, "deflated", deflated)
+    files = {"penstock/a.py": b"import math\n" * 50, "penstock/empty": b"", "penstock/\u00fc": bytes(range(256))}
+    with zipfile.ZipFile(tmp_path / "old.whl", "w") as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name, (2026, 11, 24, 9, 7, 58))
+            info.external_attr = 0o100755 << 16
+            archive.writestr(info, data)
+    with zipfile.ZipFile(tmp_path / "old.whl") as archive:
+        packed = [compress.pack(info, archive.read(info)) for info in archive.infolist()]
+    (tmp_path / "new.whl").write_bytes(compress.archive(packed))
+    with zipfile.ZipFile(tmp_path / "new.whl") as archive:
+        assert {info.filename: archive.read(info) for info in archive.infolist()} == files
+        assert archive.testzip() is None
+        for info in archive.infolist():
+            assert (info.date_time, info.external_attr >> 16) == ((2026, 11, 24, 9, 7, 58), 0o100755)
+        sizes = [info.compress_size for info in archive.infolist()]
+    assert sizes[0] < 50
+    assert sizes[1:] == [0, 256]
+
+
+def test_another_systems_files_have_its_names() -> None:
+    assert trial.System().command("python", "-V") == ["python", "-V"]
+    assert trial.System().inside(Path("/tmp/a")) == Path("/tmp/a")
+    other = trial.System(Path("/roots/old"))
+    assert other.inside(Path("/roots/old/tmp/a")) == Path("/tmp/a")
+    words = other.command("/bin/python", "-V")
+    assert words[:2] == ["unshare", "--mount"]
+    assert words[-3:] == [Path("/roots/old"), "/bin/python", "-V"]
+
+
 def test_symbols_are_hidden_but_for_those_that_are_called(tmp_path: Path) -> None:
     flag = toolchain.exports(tmp_path / "x" / "libtiff.map", "TIFF*", "a")
     assert flag == f"-Wl,--version-script={tmp_path / 'x' / 'libtiff.map'}"
@@ -119,5 +185,8 @@ def test_static_libraries_alone_are_linked_into_the_native_one() -> None:
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.source)
 def test_libraries_are_built_static_and_for_any_address(recipe: Recipe) -> None:
     words = [str(word) for word in static.command(recipe, Target(), Path("/source"), Path("/build"))]
-    assert any("-fPIC" in word and "-march=x86-64-v2" in word for word in words)
-    assert "-DBUILD_SHARED_LIBS=OFF" in words or "--disable-shared" in words
+    assert any("-ffp-contract=off" in word and "-march=x86-64-v2" in word for word in words)
+    assert "--enable-pic" in words or any("-fPIC" in word for word in words)
+    static_only = {"-DBUILD_SHARED_LIBS=OFF", "--disable-shared", "--default-library=static", "--enable-pic"}
+    assert static_only.intersection(words)
+    assert "--enable-shared" not in words

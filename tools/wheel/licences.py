@@ -7,12 +7,12 @@ import subprocess
 from pathlib import Path
 
 from tools.console import StepError
-from tools.wheel import sources
+from tools.wheel import ffmpeg, sources
 from tools.wheel.ondemand import LOADED
 from tools.wheel.recipes import RECIPES, Recipe
 from tools.wheel.target import Target
 
-LINKED = ("zlib", "libjpeg-turbo", "libpng1.6")  # into the native libraries
+LINKED = ("zlib", "libjpeg-turbo", "libpng1.6", "ffmpeg", "dav1d")  # into the native libraries
 
 
 def compiler(version: str) -> Path:
@@ -50,6 +50,13 @@ def readme(versions: dict[str, str]) -> str:
             "own libraries; the others are in the files `*-penstock.so`, which may be replaced: an environment",
             "variable such as PENSTOCK_LIBSNDFILE names the file that is loaded instead. Of GCC there is libstdc++,",
             "under the GPL with the GCC Runtime Library Exception.",
+            "",
+            "FFmpeg, under the LGPL 2.1 or later, and dav1d are linked into `libpenstock_video.so`. None of FFmpeg's",
+            "parts under the GPL is in it. To use another FFmpeg, build that library anew from Penstock's source: it",
+            "takes the shared one that pkg-config finds, or the static one where CMake's PENSTOCK_FFMPEG says;",
+            "PENSTOCK_LIBPENSTOCK_VIDEO names the file that is loaded instead. This one was configured with",
+            "",
+            *(f"    {option}" for option in ffmpeg.OPTIONS),
             "",
         ]
     )

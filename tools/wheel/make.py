@@ -14,7 +14,7 @@ from tools.wheel.recipes import RECIPES
 from tools.wheel.target import GLIBC, MACHINES, Target
 
 # No libraries: these are built. binutils looks into them, dpkg-dev unpacks sources.
-_PACKAGES = ("binutils", "cmake", "dpkg-dev", "g++", "make", "ninja-build", "python3-venv")
+_PACKAGES = ("binutils", "cmake", "dpkg-dev", "g++", "make", "meson", "ninja-build", "pkg-config", "python3-venv")
 
 
 def wheel(target: Target, python: Path) -> Path:
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sdist", action="store_true", help="make the source distribution, too")
     parser.add_argument("--try", action="store_true", dest="tried", help="install and use it where no compiler is")
     parser.add_argument("--python", nargs="+", default=[], metavar="PYTHON", help="with these Pythons; this one's else")
+    parser.add_argument("--root", type=Path, default=Path("/"), metavar="FOLDER", help="these are of the system there")
     options = parser.parse_args(arguments)
     target = Target(options.machine, options.glibc, tuple(options.only))
     install_packages([*_PACKAGES, *target.machine.packages])
@@ -62,5 +63,5 @@ def main(arguments: Sequence[str]) -> int:
     if options.sdist:
         sdist(python)
     if options.tried:
-        trial.run(made, options.python)
+        trial.run(made, options.python, options.root)
     return 0

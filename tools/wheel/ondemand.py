@@ -36,8 +36,20 @@ class Loaded:
         return f"{self.name}-penstock.so"
 
 
+def _prefixed(prefix: str, names: str) -> tuple[str, ...]:
+    return tuple(prefix + name for name in names.split())
+
+
+_TIFF = """ClientOpen ClientOpenExt Close ComputeStrip ComputeTile GetField GetFieldDefaulted IsTiled OpenOptionsAlloc
+    OpenOptionsFree OpenOptionsSetErrorHandlerExtR OpenOptionsSetWarningHandlerExtR RGBAImageOK ReadEncodedStrip
+    ReadEncodedTile ReadRGBAImageOriented ScanlineSize64 SetErrorHandler SetField SetWarningHandler TileRowSize64"""
+_OPENJPEG = """create_decompress decode destroy_codec image_destroy read_header set_decode_area
+    set_default_decoder_parameters set_error_handler setup_decoder stream_create stream_destroy stream_set_read_function
+    stream_set_seek_function stream_set_skip_function stream_set_user_data stream_set_user_data_length"""
+_SNDFILE = "close open_virtual read_raw readf_float readf_int readf_short seek strerror"
+
 LOADED = (
-    Loaded("libz", ("z",), ("inflate*",), ("zlib",)),
+    Loaded("libz", ("z",), ("inflate", "inflateInit2_", "inflateEnd"), ("zlib",)),
     Loaded(
         "libwebp",
         ("webp",),
@@ -47,14 +59,14 @@ LOADED = (
     Loaded(
         "libtiff",
         ("tiff", "jpeg", "zstd", "lzma", "z"),
-        ("TIFF*",),
+        _prefixed("TIFF", _TIFF),
         ("tiff", "libjpeg-turbo", "libzstd", "xz-utils", "zlib"),
     ),
-    Loaded("libopenjp2", ("openjp2",), ("opj_*",), ("openjpeg2",)),
+    Loaded("libopenjp2", ("openjp2",), _prefixed("opj_", _OPENJPEG), ("openjpeg2",)),
     Loaded(
         "libsndfile",
         ("sndfile", "FLAC", "vorbis", "opus", "ogg", "mpg123"),
-        ("sf_*",),
+        _prefixed("sf_", _SNDFILE),
         ("libsndfile", "flac", "libvorbis", "opus", "libogg", "mpg123"),
     ),
 )

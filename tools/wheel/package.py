@@ -29,7 +29,6 @@ def definitions(target: Target) -> dict[str, str]:
         "CMAKE_SHARED_LINKER_FLAGS": " ".join([*toolchain.link_flags(target), exported]),
         "CMAKE_CXX_STANDARD_LIBRARIES": "-lgcc",  # conversions of half floats are not in an older libgcc_s
         "CMAKE_PREFIX_PATH": str(prefix),  # headers of what is loaded on demand
-        "CMAKE_DISABLE_FIND_PACKAGE_PkgConfig": "ON",  # the system's FFmpeg is not for wheels
         "JPEG_INCLUDE_DIR": str(prefix / "include"),
         "JPEG_LIBRARY": str(prefix / "lib" / "libjpeg.a"),
         "PNG_PNG_INCLUDE_DIR": str(prefix / "include"),
@@ -38,6 +37,7 @@ def definitions(target: Target) -> dict[str, str]:
         "ZLIB_LIBRARY": str(prefix / "lib" / "libz.a"),
         "PENSTOCK_OUTPUT": str(target.folder / "penstock" / "libraries"),
         "PENSTOCK_ISA": ";".join(target.levels),
+        "PENSTOCK_FFMPEG": str(prefix),
         "PENSTOCK_BUNDLED": str(target.folder / "bundled"),
     }
 

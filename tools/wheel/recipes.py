@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tools.wheel import ffmpeg
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -13,7 +15,8 @@ class Recipe:
         source: the package.
         options: for CMake, or for configure.
         folder: of the source, in which CMakeLists.txt is.
-        configure: it has no CMakeLists.txt, but a script `configure`.
+        by: what configures it: "cmake", "meson", "configure" (autoconf's script), or "ffmpeg" (its own script).
+        flags: for the compiler, besides those of all.
         absent: files that Debian has taken out, which CMake wants to see and does not use.
         licences: files of the source that go into the wheel, besides Debian's list of copyrights.
     """
@@ -21,7 +24,8 @@ class Recipe:
     source: str
     options: tuple[str, ...] = ()
     folder: str = ""
-    configure: bool = False
+    by: str = "cmake"
+    flags: str = ""
     absent: tuple[str, ...] = ()
     licences: tuple[str, ...] = ()
 
@@ -41,6 +45,7 @@ RECIPES = (
     Recipe(
         "libwebp",
         tuple(f"-DWEBP_BUILD_{tool}=OFF" for tool in _WEBP_TOOLS),
+        flags="-fno-tree-vectorize",  # of a loop that matters it has one for SSE: half of the size, as fast
         licences=("COPYING", "PATENTS"),
     ),
     Recipe(
@@ -68,7 +73,7 @@ RECIPES = (
         licences=("COPYING.Xiph",),
     ),
     # By CMake its version would be that of the git repository around it.
-    Recipe("opus", ("--disable-doc", "--disable-extra-programs"), configure=True, licences=("COPYING",)),
+    Recipe("opus", ("--disable-doc", "--disable-extra-programs"), by="configure", licences=("COPYING",)),
     Recipe(
         "mpg123",
         ("-DBUILD_LIBOUT123=OFF", "-DBUILD_PROGRAMS=OFF"),
@@ -78,8 +83,15 @@ RECIPES = (
     Recipe(
         "lame",  # its header alone is used: libsndfile reads MP3 only where it could write it, too
         ("--disable-frontend", "--disable-decoder", "--enable-nasm"),
-        configure=True,
+        by="configure",
         licences=("COPYING", "LICENSE"),
     ),
     Recipe("libsndfile", (*_NO_PROGRAMS, "-DENABLE_CPACK=OFF"), licences=("COPYING",)),
+    Recipe(
+        "dav1d",  # by which FFmpeg decodes AV1
+        ("-Denable_tools=false", "-Denable_tests=false", "-Denable_examples=false"),
+        by="meson",
+        licences=("COPYING",),
+    ),
+    Recipe("ffmpeg", ffmpeg.OPTIONS, by="ffmpeg", licences=("COPYING.LGPLv2.1", "LICENSE.md")),
 )

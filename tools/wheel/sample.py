@@ -30,10 +30,20 @@ PICTURES: dict[str, tuple[str, dict[str, Any], int]] = {  # format, how it is sa
 SOUNDS = {"sound.flac": "FLAC", "vorbis.ogg": "OGG", "sound.mp3": "MP3"}
 RATE = 16000
 LOSSY = 1e-4  # versions of lossy decoders may round otherwise
+VIDEOS = {  # by which encoder
+    "h264.mp4": "libx264",
+    "hevc.mkv": "libx265",
+    "vp8.webm": "libvpx",
+    "vp9.webm": "libvpx-vp9",
+    "av1.mp4": "libsvtav1",
+    "mpeg4.avi": "mpeg4",
+    "mpeg2.ts": "mpeg2video",
+}
+COLORS = 2.5  # in the mean: chroma is interpolated otherwise
 
 
 def write(folder: Path) -> None:
-    """Pictures in a folder for each of two classes, sounds, and what other decoders make of both."""
+    """Pictures in a folder for each of two classes, sounds, videos, and what other decoders make of them."""
     import soundfile
     from PIL import Image
 
@@ -60,6 +70,24 @@ def write(folder: Path) -> None:
     sounds = sorted((folder / "sounds").iterdir())
     read: dict[str, Any] = {path.name: soundfile.read(path, dtype="float32")[0] for path in sounds}
     np.savez(folder / "sounds.npz", **read)
+    (folder / "videos").mkdir()
+    np.savez(folder / "videos.npz", **{name: write_video(folder / "videos" / name) for name in VIDEOS})
+
+
+def write_video(path: Path) -> Any:
+    import av
+
+    rows, columns = np.mgrid[:96, :128]
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(VIDEOS[path.name], rate=25)
+        stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 128, 96, "yuv420p", 2_000_000
+        for number in range(12):
+            waves = [128 + 90 * np.sin((rows + 3 * number) / (20 + k)) * np.cos(columns / (24 + k)) for k in range(3)]
+            picture = av.VideoFrame.from_ndarray(np.stack(waves, -1).astype(np.uint8), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+    with av.open(str(path)) as container:
+        return np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
 
 
 def decode_pictures(folder: Path) -> None:
@@ -101,6 +129,26 @@ def decode_sounds(folder: Path) -> None:
             assert apart <= LOSSY, name
 
 
+def decode_videos(folder: Path) -> None:
+    from penstock import fn, pipeline_def
+
+    names = sorted(VIDEOS)
+
+    @pipeline_def(batch_size=len(names), num_threads=2, device_id=None)
+    def videos() -> Any:
+        files, _ = fn.readers.file(file_root=str(folder / "videos"), files=names)
+        return fn.decoders.video(files)
+
+    (sequences,) = videos().run()
+    with np.load(folder / "videos.npz") as expected:
+        for name, sequence in zip(names, sequences, strict=True):
+            frames, wanted = np.asarray(sequence).astype(int), expected[name].astype(int)
+            assert frames.shape == wanted.shape, f"{name}: {frames.shape}, and {wanted.shape} by PyAV"
+            apart = float(np.abs(frames - wanted).mean())
+            print(f"{name}: {frames.shape}, {apart:.2f} from PyAV's in the mean")
+            assert apart <= COLORS, name
+
+
 def train(folder: Path) -> None:
     """The README's pipeline."""
     from penstock import fn, pipeline_def, types
@@ -130,8 +178,12 @@ def main() -> None:
     if sys.argv[1] == "write":
         write(folder)
         return
+    if sys.argv[1] == "train":
+        train(folder)
+        return
     decode_pictures(folder)
     decode_sounds(folder)
+    decode_videos(folder)
     train(folder)
     loaded = Path("/proc/self/maps").read_text()
     missing = [name for name in sys.argv[3:] if f"/{name}" not in loaded and not name.startswith("libz-")]

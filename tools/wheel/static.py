@@ -13,7 +13,12 @@ from tools.wheel.recipes import Recipe
 from tools.wheel.target import Target
 
 # As Debian has it, without the options of a build type: that of OpenJPEG would have it calculate less exactly.
-_FLAGS = "-O3 -DNDEBUG -fPIC -ffp-contract=off -ffunction-sections -fdata-sections"
+_SECTIONS = "-ffp-contract=off -ffunction-sections -fdata-sections"
+_FLAGS = f"-O3 -DNDEBUG -fPIC {_SECTIONS}"
+
+
+def _flags(recipe: Recipe, target: Target) -> str:
+    return f"{_FLAGS} {target.machine.flags} {recipe.flags}".rstrip()
 
 
 def _cmake(recipe: Recipe, target: Target, source: Path, build: Path) -> list[str | Path]:
@@ -22,7 +27,7 @@ def _cmake(recipe: Recipe, target: Target, source: Path, build: Path) -> list[st
         "BUILD_TYPE": "None",
         "C_COMPILER": c,
         "CXX_COMPILER": cxx,
-        "C_FLAGS": f"{_FLAGS} {target.machine.flags}",
+        "C_FLAGS": _flags(recipe, target),
         "INSTALL_LIBDIR": str(target.prefix / "lib"),
         "INSTALL_PREFIX": str(target.prefix),
         "POSITION_INDEPENDENT_CODE": "ON",
@@ -33,16 +38,42 @@ def _cmake(recipe: Recipe, target: Target, source: Path, build: Path) -> list[st
     return [*words, "-DBUILD_SHARED_LIBS=OFF", *recipe.options]
 
 
+def _inside(build: Path, *words: str | Path) -> list[str | Path]:
+    """A command that is run in the build's folder."""
+    return ["sh", "-c", 'mkdir -p "$0" && cd "$0" && "$@"', build, *words]
+
+
 def _configure(recipe: Recipe, target: Target, source: Path, build: Path) -> list[str | Path]:
-    flags = f"CFLAGS={_FLAGS} {target.machine.flags}"
-    script = 'mkdir -p "$0" && cd "$0" && "$@"'
-    words = [f"CC={target.machine.compilers[0]}", flags, f"--prefix={target.prefix}", "--enable-static"]
-    return ["sh", "-c", script, build, source / "configure", *words, "--disable-shared", *recipe.options]
+    words = [f"CC={target.machine.compilers[0]}", f"CFLAGS={_flags(recipe, target)}", f"--prefix={target.prefix}"]
+    return _inside(build, source / "configure", *words, "--enable-static", "--disable-shared", *recipe.options)
+
+
+def _meson(recipe: Recipe, target: Target, source: Path, build: Path) -> list[str | Path]:
+    words: list[str | Path] = ["env", f"CC={target.machine.compilers[0]}", "meson", "setup", build, source]
+    words += [f"--prefix={target.prefix}", "--libdir=lib", "--buildtype=plain", "--default-library=static"]
+    return [*words, f"-Dc_args={_flags(recipe, target)}", *recipe.options]
+
+
+def _ffmpeg(recipe: Recipe, target: Target, source: Path, build: Path) -> list[str | Path]:
+    prefix = target.prefix
+    words = [f"--prefix={prefix}", f"--cc={target.machine.compilers[0]}", "--pkg-config-flags=--static"]
+    flags = f"{_SECTIONS} {target.machine.flags} -I{prefix}/include"
+    words += [f"--extra-cflags={flags}", f"--extra-ldflags=-L{prefix}/lib"]
+    found = f"PKG_CONFIG_LIBDIR={prefix}/lib/pkgconfig"  # the system's libraries are not for wheels
+    return _inside(build, "env", found, source / "configure", *words, *recipe.options)
+
+
+_CONFIGURES = {"cmake": _cmake, "configure": _configure, "ffmpeg": _ffmpeg, "meson": _meson}
 
 
 def command(recipe: Recipe, target: Target, source: Path, build: Path) -> list[str | Path]:
     """What configures a library."""
-    return (_configure if recipe.configure else _cmake)(recipe, target, source, build)
+    return _CONFIGURES[recipe.by](recipe, target, source, build)
+
+
+def _install(recipe: Recipe, build: Path) -> list[str | Path]:
+    """What builds it in this folder, and installs it."""
+    return ["ninja" if recipe.by in ("cmake", "meson") else "make", "-C", build, "install"]
 
 
 def build(recipe: Recipe, target: Target) -> None:
@@ -60,8 +91,7 @@ def build(recipe: Recipe, target: Target) -> None:
         (source / name).touch()
     log = target.folder / f"{recipe.source}.log"
     step(f"Configuring {recipe.source} {version}", configure, log.with_suffix(".cmake.log"))
-    make: list[str | Path] = ["make", "-C", folder] if recipe.configure else ["cmake", "--build", folder, "--target"]
-    step(f"Building {recipe.source}", [*make, "install", "-j", str(cores())], log)
+    step(f"Building {recipe.source}", [*_install(recipe, folder), "-j", str(cores())], log)
     for shared in (target.prefix / "lib").glob("*.so*"):  # not all of them can be told to build none
         shared.unlink()
     done.write_text(key)

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.console import note, step
 from tools.environment import BUILD
+from tools.wheel.check import VIDEO
 from tools.wheel.ondemand import LOADED
 
 _SAMPLE = Path(__file__).with_name("sample.py")
-_WRITERS = ("pillow", "soundfile")  # they go before the files are read: they have such libraries, too
+_WRITERS = ("av", "pillow", "soundfile")  # they go before the files are read: they have such libraries, too
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_WHERE = "import platform as p; print('Python', p.python_version(), 'and', *p.libc_ver(), 'on', p.machine())"
+# With /proc, and for this command alone.
+_ENTER = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+
+
+@dataclass(frozen=True)
+class System:
+    """Where a trial runs: here, or in the root folder of another system, as debootstrap unpacks it."""
+
+    root: Path = Path("/")
+
+    def command(self, *words: str | Path) -> list[str | Path]:
+        if self.root == Path("/"):
+            return list(words)
+        return ["unshare", "--mount", "sh", "-c", _ENTER, self.root, *words]
+
+    def inside(self, path: Path) -> Path:
+        """What a file is called there."""
+        return Path("/") / path.relative_to(self.root)
 
 
 def environment(bin: Path, home: Path) -> dict[str, str]:
@@ -21,27 +46,45 @@ def environment(bin: Path, home: Path) -> dict[str, str]:
     return {"HOME": str(home), "LANG": "C.UTF-8", "PATH": str(bin), "CC": "/nowhere/cc", "CXX": "/nowhere/c++"}
 
 
-def run(wheel: Path, pythons: Sequence[str] = ()) -> None:
+def run(wheel: Path, pythons: Sequence[str] = (), root: Path = Path("/")) -> None:
     """Writes files of all formats in a fresh environment of each Python, and decodes them there."""
+    system = System(root.resolve())
+    if root != Path("/"):
+        shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
     for python in pythons or [sys.executable]:
-        with tempfile.TemporaryDirectory() as name:
-            _try(wheel, python, Path(name))
+        with tempfile.TemporaryDirectory(dir=root / "tmp") as name:
+            _try(wheel, python, system, Path(name))
 
 
-def _try(wheel: Path, base: str, folder: Path) -> None:
+def _try(wheel: Path, base: str, system: System, folder: Path) -> None:
     log = BUILD / "wheel" / "trial.log"
-    step("Making a fresh environment", [base, "-m", "venv", folder / "venv"], log)
-    python = folder / "venv" / "bin" / "python"
-    variables = environment(python.parent, folder)
-    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check"]
-    install = [*pip, "install", "--only-binary", ":all:", wheel]
-    step(f"Installing {wheel.name}", install, log, variables)
-    step(f"Installing {' and '.join(_WRITERS)}", [*pip, "install", *_WRITERS], log, variables)
-    files = folder / "files"
-    step("Writing pictures and sounds", [python, "-I", _SAMPLE, "write", files], log, variables)
-    step(f"Removing {' and '.join(_WRITERS)}", [*pip, "uninstall", "--yes", *_WRITERS], log, variables)
-    used = [library.file for library in LOADED]
-    step("Decoding them, and the README's pipeline", [python, "-I", _SAMPLE, "read", files, *used], log, variables)
+    for file in (wheel, _SAMPLE):
+        shutil.copy(file, folder)
+    here = system.inside(folder)
+    step("Making a fresh environment", system.command(base, "-m", "venv", here / "venv"), log)
+    python = here / "venv" / "bin" / "python"
+    names = environment(python.parent, here)
+    if system.root != Path("/"):
+        shutil.copy(_CERTIFICATES, folder)
+        chosen = {name: value for name, value in os.environ.items() if name.startswith("PIP_") and "INDEX" in name}
+        names |= {"PIP_CERT": str(here / _CERTIFICATES.name), **chosen}
+    variables = [f"{name}={value}" for name, value in names.items()]
+
+    def there(title: str, *words: str | Path) -> float:
+        start = time.monotonic()
+        step(title, system.command("/usr/bin/env", "-i", *variables, python, *words), log)
+        return time.monotonic() - start
+
+    pip = ("-m", "pip", "--disable-pip-version-check")
+    install = (*pip, "install", "--only-binary", ":all:", here / wheel.name)
+    seconds = there(f"Installing {wheel.name}", *install)
+    there(f"Installing {' and '.join(_WRITERS)}", *pip, "install", *_WRITERS)
+    sample, files = here / _SAMPLE.name, here / "files"
+    there("Writing pictures, sounds and videos", "-I", sample, "write", files)
+    there(f"Removing {' and '.join(_WRITERS)}", *pip, "uninstall", "--yes", *_WRITERS)
+    used = [*(library.file for library in LOADED), Path(VIDEO).name]
+    there("Decoding them", "-I", sample, "read", files, *used)
     note("".join(f"  {line}\n" for line in log.read_text().splitlines()).rstrip())
-    version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    note(f"  {wheel.name} works with {version}")
+    seconds += there("The README's pipeline", "-I", sample, "train", files)
+    found = subprocess.run(system.command(python, "-c", _WHERE), capture_output=True, text=True, check=True).stdout
+    note(f"  {wheel.name} works with {found.strip()}; installed, and the README's pipeline run, in {seconds:.0f} s")
