@@ -27,6 +27,13 @@ template <class F> void guarded(Batch& b, const int& node, F f) {
   }
 }
 
+// Whether it is in a GPU's memory, or a copy in the host's that the GPU may still be at work on: that of a segment that no
+// CPU was between.
+bool made_on_gpu(const Plan& plan, int value) {
+  const int node = plan.values[size_t(plan.origin(value))].node;
+  return plan.values[size_t(value)].gpu || (node >= 0 && plan.nodes[size_t(node)].host_output);
+}
+
 void wait_for_fed(const Batch& b, gpu::CUstream stream) {
   for (const auto& [value, fed] : b.fed)
     if (fed->buffer) fed->buffer->order(stream);
@@ -152,8 +159,8 @@ void GpuRunner::record_alone(Batch& b, int n) {
   const Node& node = plan_.nodes[size_t(n)];
   if (node.alias) return b.follow(node);
   const auto& op = dynamic_cast<const GpuOperator&>(*node.op);
-  const auto on_gpu = [&](int v) { return plan_.values[size_t(v)].gpu; };
-  const bool front = std::none_of(node.inputs.begin(), node.inputs.end(), on_gpu);
+  const auto from_gpu = [&](int v) { return made_on_gpu(plan_, v); };
+  const bool front = std::none_of(node.inputs.begin(), node.inputs.end(), from_gpu);
   r.begin(n, contexts(b, n), front);
   give_memory(b, node, front);
   op.record(r);

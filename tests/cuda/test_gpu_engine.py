@@ -160,6 +160,22 @@ def test_the_gpu_and_the_cpu_in_turn(slow_gpu: Callable[[int], None]) -> None:
         assert x.std() > 1
 
 
+def test_copies_back_and_forth(slow_gpu: Callable[[int], None]) -> None:
+    """What the GPU copies to the host goes back to it when it is there, also where no CPU is in between."""
+
+    def define() -> Any:
+        x = fn.random.uniform(shape=[3000], range=[0, 200], dtype=types.UINT8)
+        return x, x.gpu().cpu().gpu(), fn.cast(x.gpu(), dtype=types.INT16).cpu().gpu() + 1
+
+    pipe = made(define, device_id=0, prefetch_queue_depth=3)
+    pipe.run()
+    slow_gpu(2000)
+    for _ in range(12):
+        x, same, more = (o.as_cpu().as_array() for o in pipe.run())
+        np.testing.assert_array_equal(x, same)
+        np.testing.assert_array_equal(x + 1, more)
+
+
 def test_two_queues(files: list[str], software_gpu: dict[str, str]) -> None:
     """Of a batch for the CPU and two for the GPU, all are on their way when the first is handed out."""
     pipe = numbered(files, prefetch_queue_depth={"cpu_size": 1, "gpu_size": 2})

@@ -426,9 +426,18 @@ def call(d: Draw, cls: type[Op], known: list[str], first: Input | None = None) -
             array = as_array(found[name], cls.arguments[name])
             if makes_array(array):
                 found[name] = d.repeated(array)
+    if x.device == "gpu":
+        inputs = [i if k in cls.cpu_inputs else moved(d, i, "gpu") for k, i in enumerate(inputs)]
     made = after(cls, found, x)
-    made.name = d.call(f"fn.{cls.name}", [i.name for i in inputs], found).name
+    made.name, made.device = d.call(f"fn.{cls.name}", [i.name for i in inputs], found).name, x.device
     return made
+
+
+def moved(d: Draw, x: Input, device: str) -> Input:
+    """The value on that device."""
+    if x.device == device:
+        return x
+    return Input(d.call(f"{x.name}.{device}").name, x.shape, x.layout, x.dtype, device)
 
 
 def excluded(name: str, found: Given) -> bool:

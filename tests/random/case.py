@@ -8,6 +8,11 @@ from dataclasses import dataclass, replace
 _VARIABLE = re.compile(r"\bv\d+\b")
 
 
+def variables(*texts: str) -> set[str]:
+    """The names of values in these expressions."""
+    return {name for text in texts for name in _VARIABLE.findall(text)}
+
+
 @dataclass(frozen=True)
 class Source:
     """An external source: one expression per sample, of tests/random/data.py and NumPy."""
@@ -45,7 +50,26 @@ class Call:
         return f"{self.name} = {self.function}({', '.join(words)})"
 
     def used(self) -> set[str]:
-        return {name for text in (*self.inputs, *self.given().values()) for name in _VARIABLE.findall(text)}
+        return variables(self.function, *self.inputs, *self.given().values())
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Two expressions, of which a condition of Python's takes one for each sample: as a statement, or in one line."""
+
+    name: str
+    condition: str
+    taken: str
+    otherwise: str
+    statement: bool = False
+
+    def text(self) -> str:
+        if self.statement:
+            return f"if {self.condition}:\n    {self.name} = {self.taken}\nelse:\n    {self.name} = {self.otherwise}"
+        return f"{self.name} = {self.taken} if {self.condition} else {self.otherwise}"
+
+    def used(self) -> set[str]:
+        return variables(self.condition, self.taken, self.otherwise)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tests.random.case import Call, Case, Source
+from tests.random.case import Branch, Call, Case, Source
 from tests.random.data import FORMATS
 
 Item = TypeVar("Item")
@@ -43,7 +43,7 @@ class Draw:
 
     def __init__(self, seed: Sequence[int]):
         self._random = np.random.default_rng(seed)
-        self.values: list[Source | Call] = []
+        self.values: list[Source | Call | Branch] = []
         self.first: Input | None = None  # a value that is taken instead of the next tensor or picture
         self.batch = self.choose([1, 1, 1, 2, 3])
 
@@ -103,8 +103,8 @@ class Draw:
 class Input:
     """The first input of a call: what its arguments depend on."""
 
-    def __init__(self, name: str, shape: Sequence[int], layout: str, dtype: str):
-        self.name, self.shape, self.layout, self.dtype = name, tuple(shape), layout, dtype
+    def __init__(self, name: str, shape: Sequence[int], layout: str, dtype: str, device: str = "cpu"):
+        self.name, self.shape, self.layout, self.dtype, self.device = name, tuple(shape), layout, dtype, device
 
     def extent(self, axis: str) -> int:
         """Of the axis with this name, or that it would have in a picture."""

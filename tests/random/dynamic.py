@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import penstock.experimental.dynamic as ndd
-from penstock import Pipeline, fn, newaxis, types
+from penstock import Pipeline, fn, newaxis, tfrecord, types
 from penstock.errors import OperatorError
 from penstock.op import registry
+from penstock.tensors import TensorListGPU
 from tests.random import data
-from tests.random.case import Call
+from tests.random.data import several
 from tests.random.graphs import Graph
 
 
 def can_be_dynamic(graph: Graph) -> bool:
-    """Whether it has nothing that Python's own statements are for."""
-    return not any(isinstance(v, Call) and "_conditional" in v.text() for v in graph.values)
+    """Whether it has nothing that Python's own statements are for, nor constants of definitions."""
+    return not graph.decides() and "types.Constant" not in graph.text()
 
 
 def draws(graph: Graph) -> bool:
     """Whether its results are drawn: in dynamic mode a call draws from a generator, and not by its place in a graph."""
-    text = graph.text()
+    return _draws(graph.text())
+
+
+def draws_before_reading(graph: Graph) -> bool:
+    """Whether an operator above the first reader draws: in debug mode it is called before it."""
+    before, reader, _ = graph.text().partition("fn.readers.")
+    return bool(reader) and _draws(before)
+
+
+def _draws(text: str) -> bool:
     return any(f"fn.{name}(" in text for name, cls in registry.ops.items() if cls.random)
 
 
 def output_of(output: Any) -> Any:
     """What is compared of a list of tensors."""
-    arrays = [np.asarray(output.at(i)) for i in range(len(output))]
-    return int(output.dtype), output.layout(), [(array.shape, array.tobytes()) for array in arrays]
+    arrays = [np.asarray(output.as_cpu().at(i)) for i in range(len(output))]
+    device = "gpu" if isinstance(output, TensorListGPU) else "cpu"
+    return int(output.dtype), output.layout(), [(array.shape, array.tobytes()) for array in arrays], device
 
 
 class Dynamic:
@@ -41,8 +52,8 @@ class Dynamic:
     def __init__(self, graph: Graph, files: list[str]):
         self._graph, self._readers = graph, []  # type: ignore[var-annotated]
         self._scope = {
-            **vars(data), "np": np, "math": ndd.math, "newaxis": newaxis, "types": types, "FILES": files, "flat": _flat,
-            "fn": _Functions(ndd, self), "operator": _Operators(),
+            **vars(data), "np": np, "math": ndd.math, "newaxis": newaxis, "types": types, "FILES": files, "flat": flat,
+            "fn": _Functions(ndd, self), "operator": _Operators(), "tfrecord": tfrecord,
         }  # fmt: skip
         self._fed = {s.name: [eval(text, self._scope) for text in s.samples] for s in graph.sources()}
         exec(graph.text(), self._scope)
@@ -69,7 +80,7 @@ class Dynamic:
         if self._read == len(self._readers):
             pipe = Pipeline(batch_size=self._graph.batch, num_threads=2, device_id=None, seed=7)
             with pipe:
-                pipe.set_outputs(*function(**arguments))
+                pipe.set_outputs(*several(function(**arguments)))
             self._readers.append(pipe)
         self._read += 1
         return [ndd.as_batch(output) for output in self._readers[self._read - 1].run()]
@@ -95,7 +106,7 @@ class _Functions:
         if path == "readers":
             return _Functions(SimpleNamespace(), self._owner, path)
         found = getattr(self._module, name)
-        if not hasattr(found, "schema"):
+        if isinstance(found, ModuleType):  # a name that a module lacks takes it long to explain
             return _Functions(found, self._owner, path)
         return lambda *inputs, **arguments: self._owner.call(found, inputs, arguments)
 
@@ -107,5 +118,6 @@ class _Operators:
         return lambda x, key: x.slice[key] if isinstance(x, ndd.Batch) else x[key]
 
 
-def _flat(values: Sequence[Any]) -> list[Any]:
-    return [one for value in values for one in (value if isinstance(value, (list, tuple)) else [value])]
+def flat(values: Sequence[Any]) -> list[Any]:
+    """The outputs of calls, in order."""
+    return [one for value in values for one in several(value)]

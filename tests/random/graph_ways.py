@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import linecache
 import operator
 import os
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,17 +16,19 @@ from typing import Any
 import numpy as np
 
 import penstock.experimental.dynamic as ndd
-from penstock import Pipeline, fn, math, newaxis, pipeline_def, types
+from penstock import Pipeline, fn, math, newaxis, pipeline_def, tfrecord, types
 from penstock.errors import PenstockError
+from penstock.pipeline.conditional.convert import convert
 from tests.random import data
+from tests.random.case import Branch
 from tests.random.draw import FORMATS
-from tests.random.dynamic import Dynamic, can_be_dynamic, draws, output_of
-from tests.random.graphs import Graph
+from tests.random.dynamic import Dynamic, can_be_dynamic, draws, draws_before_reading, flat, output_of
+from tests.random.graphs import ITERATIONS, Graph
 
-ITERATIONS, MIDDLE = 4, 2
 Result = Sequence[Any]  # of an iteration: its outputs, or why it failed
 SCOPE: dict[str, Any] = {
-    **vars(data), "np": np, "operator": operator, "fn": fn, "math": math, "newaxis": newaxis, "types": types
+    **vars(data), "np": np, "operator": operator, "fn": fn, "math": math, "newaxis": newaxis, "types": types,
+    "tfrecord": tfrecord,
 }  # fmt: skip
 
 
@@ -40,7 +44,7 @@ class Ways:
     """Runs graphs over these files."""
 
     def __init__(self, files: list[str]):
-        self._scope = {**SCOPE, "FILES": files, "flat": _flat}
+        self._scope = {**SCOPE, "FILES": files, "flat": flat}
 
     def sound(self, graph: Graph) -> Graph | None:
         """Without the calls that are refused, and without outputs that cannot be made: what remains can be run."""
@@ -49,9 +53,13 @@ class Ways:
         with _pipeline(graph):
             for value, line in zip(graph.values, graph.lines(), strict=True):
                 try:
-                    exec(line, defined)
+                    if isinstance(value, Branch):
+                        line = f"def define():\n{textwrap.indent(line, '    ')}\n    return {value.name}\n"
+                        defined[value.name] = convert(_function(line, defined))()
+                    else:
+                        exec(line, defined)
                     kept.append(value)
-                except (PenstockError, TypeError, ValueError, NameError, IndexError, KeyError, OverflowError):
+                except (PenstockError, TypeError, ValueError, NameError, LookupError, AttributeError, OverflowError):
                     defined.pop(value.name, None)
         whole = replace(graph, values=tuple(kept))
         names = {value.name for value in kept}
@@ -64,15 +72,15 @@ class Ways:
         expected = iterate(begun, graph, 0, ITERATIONS)
         text = begun.serialize()
         half = self.built(graph, num_threads=1)
-        if found := _differs("run by one thread", iterate(half, graph, 0, MIDDLE), expected[:MIDDLE]):
+        if found := _differs("run by one thread", iterate(half, graph, 0, graph.middle), expected[: graph.middle]):
             return found
         state = half.checkpoint()
         ways: dict[str, tuple[int, Callable[[], Pipeline]]] = {
             "unfused": (0, lambda: self.unfused(graph)),
             "serialized": (0, lambda: Pipeline.deserialize(text)),
-            "resumed": (MIDDLE, lambda: self.built(graph, seed=None, checkpoint=state)),
-            "serialized and resumed": (MIDDLE, lambda: Pipeline.deserialize(text, checkpoint=state)),
-            "set back": (MIDDLE, lambda: _loaded(begun, state)),
+            "resumed": (graph.middle, lambda: self.built(graph, seed=None, checkpoint=state)),
+            "serialized and resumed": (graph.middle, lambda: Pipeline.deserialize(text, checkpoint=state)),
+            "set back": (graph.middle, lambda: _loaded(begun, state)),
         }
         if found := self.compare_debug(graph, expected) or self.compare_dynamic(graph, expected):
             return found
@@ -87,12 +95,13 @@ class Ways:
 
     def compare_debug(self, graph: Graph, expected: list[Result]) -> str | None:
         """What differs where operators run one by one. One that fails ends an iteration early, so behind that others
-        may have had other data.
+        may have had other data; and what is drawn before the first reader is called cannot know its samples.
         """
-        scope = dict(self._scope)
-        exec(graph.text(), scope)
-        make = pipeline_def(debug=True, batch_size=graph.batch, num_threads=2, device_id=None, seed=7)
-        pipe = make(lambda: tuple(scope["define"]()))()
+        if draws_before_reading(graph):
+            return None
+        define = convert(_function(graph.text(), self._scope))
+        make = pipeline_def(debug=True, batch_size=graph.batch, num_threads=2, device_id=_device(graph), seed=7)
+        pipe = make(lambda: tuple(define()))()
         good = _before_failure(expected)
         found = _differs("debug", iterate(pipe, graph, 0, max(1, len(good)), len(good)), good)
         pipe.close()
@@ -114,10 +123,9 @@ class Ways:
     def built(self, graph: Graph, **arguments: Any) -> Pipeline:
         """The graph's pipeline."""
         pipe = _pipeline(graph, **arguments)
-        scope = dict(self._scope)
-        exec(graph.text(), scope)
+        define = convert(_function(graph.text(), self._scope))
         with pipe:
-            pipe.set_outputs(*scope["define"]())
+            pipe.set_outputs(*define())
         pipe.build()
         return pipe
 
@@ -133,17 +141,28 @@ class Ways:
 
 
 def _pipeline(graph: Graph, **arguments: Any) -> Pipeline:
-    return Pipeline(**{"batch_size": graph.batch, "num_threads": 2, "device_id": None, "seed": 7, **arguments})
+    device = _device(graph)
+    return Pipeline(**{"batch_size": graph.batch, "num_threads": 2, "device_id": device, "seed": 7, **arguments})
+
+
+def _device(graph: Graph) -> int | None:
+    return 0 if graph.gpu else None
+
+
+def _function(text: str, scope: dict[str, Any]) -> Callable[[], Any]:
+    """What a text defines as ``define``. The text can be read again, as a file's: Python's decisions need it."""
+    name = f"<graph {hash(text)}>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    own = dict(scope)
+    exec(compile(text, name, "exec"), own)
+    made: Callable[[], Any] = own["define"]
+    return made
 
 
 def _loaded(pipe: Pipeline, state: str) -> Pipeline:
     """A pipeline that has run already."""
     pipe.load_state_dict(json.loads(state))
     return pipe
-
-
-def _flat(values: Sequence[Any]) -> list[Any]:
-    return [one for value in values for one in (value if isinstance(value, (list, tuple)) else [value])]
 
 
 def _before_failure(results: list[Result]) -> list[Result]:
@@ -175,7 +194,8 @@ def _differs(way: str, got: list[Result], expected: list[Result]) -> str | None:
 
 
 def _shown(result: Result) -> str:
-    return ", ".join(o if isinstance(o, str) else f"{o[0]} {o[1]!r} {[s for s, _ in o[2]]}" for o in result)
+    texts = (o if isinstance(o, str) else f"{o[0]} {o[1]!r} {[s for s, _ in o[2]]} {o[3]}" for o in result)
+    return ", ".join(texts)
 
 
 @contextmanager

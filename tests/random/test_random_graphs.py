@@ -1,13 +1,18 @@
 """Random graphs, each run in several ways that must agree to the last bit.
 
-As it is compiled, with fusion; without; serialized and made anew; resumed from a checkpoint in the middle; serialized
-and resumed; set back to the checkpoint after it has run. `./dev test random` takes as long as it is told, with
+As it is compiled, with fusion; without; by one thread; in debug mode and in dynamic mode; serialized and made anew;
+resumed from a checkpoint at a random iteration; serialized and resumed; set back to the checkpoint after it has run. On
+a GPU, which may be one in software, too.
+
+`./dev test random --graphs 3000` runs that many, and `./dev test random` takes as long as it is told, with
 PENSTOCK_RANDOM_SECONDS, _SEED and _PARTS as in test_random.py; without these a minute at most.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
+import math
 import os
 import time
 import warnings
@@ -22,30 +27,48 @@ from tests.random.case import Call
 from tests.random.graph_ways import Ways, write_files
 from tests.random.graphs import Graph, draw
 
-SECONDS = min(float(os.environ.get("PENSTOCK_RANDOM_SECONDS", "20")), 1800)
-GRAPHS = float(os.environ.get("PENSTOCK_RANDOM_CASES", "600"))
-SEED = int(os.environ.get("PENSTOCK_RANDOM_SEED", "1"))
+NUMBER = int(os.environ.get("PENSTOCK_RANDOM_GRAPHS", "0"))  # of graphs, however long they take
 PARTS = int(os.environ.get("PENSTOCK_RANDOM_PARTS", "2"))
+SECONDS = math.inf if NUMBER else min(float(os.environ.get("PENSTOCK_RANDOM_SECONDS", "15")), 1800)
+GRAPHS = -(-NUMBER // PARTS) or float(os.environ.get("PENSTOCK_RANDOM_CASES", "600"))
+SEED = int(os.environ.get("PENSTOCK_RANDOM_SEED", "1"))
+# Each graph on the GPU in software needs kernels, which take its compiler a second each.
+ON_GPU = 0.1
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_all_ways_agree(part: int, tmp_path: Path) -> None:
-    ways, counts, operators = Ways(write_files(tmp_path)), Counter[str](), Counter[str]()
-    until, number = time.monotonic() + SECONDS, part
+    counts, functions = search(part, SECONDS, GRAPHS, tmp_path)
+    assert counts["graphs"] > min(SECONDS / 2, GRAPHS / 4)
+    assert counts["graphs"] > 4 * counts["refused"]
+    assert len(functions) > 25
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_ways_agree_on_a_gpu(part: int, tmp_path: Path, software_gpu: dict[str, str]) -> None:
+    counts, functions = search(part, SECONDS / 2, max(4, ON_GPU * GRAPHS), tmp_path, gpu=True)
+    assert counts["graphs"] > counts["refused"]
+    assert {".gpu", "fn.decoders.image"} & functions
+
+
+def search(part: int, seconds: float, most: float, folder: Path, gpu: bool = False) -> tuple[Counter[str], set[str]]:
+    """How many graphs could be run, and what they were made of. Fails for one of which two ways differ."""
+    ways, counts, functions = Ways(write_files(folder)), Counter[str](), set[str]()
+    until, number = time.monotonic() + seconds, part
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        while time.monotonic() < until and number < part + GRAPHS * PARTS:
-            graph = ways.sound(draw(SEED, number))
+        while time.monotonic() < until and number < part + most * PARTS:
+            if NUMBER:  # a graph that hangs is told, but all of them may take hours
+                faulthandler.dump_traceback_later(600, exit=True)
+            graph = ways.sound(draw(SEED, number, gpu))
             counts["graphs" if graph else "refused"] += 1
             if graph:
                 found = ways.compare(graph)
                 assert found is None, f"graph {number} of seed {SEED}: {found}\n\n{graph}"
-                operators.update(getattr(value, "function", "external_source") for value in graph.values)
+                functions |= graph.functions()
             number += PARTS
-    print(f"{sum(counts.values())} graphs, {counts['refused']} refused, of {len(operators)} operators")
-    assert counts["graphs"] > min(SECONDS, GRAPHS / 4)
-    assert counts["graphs"] > 4 * counts["refused"]
-    assert len(operators) > 25
+    print(f"{sum(counts.values())} graphs, {counts['refused']} refused, of {len(functions)} functions")
+    return counts, functions
 
 
 @pytest.mark.parametrize("way", ["serialize", "checkpoint"])

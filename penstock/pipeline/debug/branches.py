@@ -8,6 +8,7 @@ from penstock.eager.compute import select
 from penstock.eager.data import Rows, Tensors, given
 from penstock.errors import GraphError
 from penstock.graph.node import OpNode
+from penstock.tensors import TensorListCPU
 
 
 def rows_of(predicate: Any, size: int) -> tuple[Rows, Rows]:
@@ -33,18 +34,18 @@ def fill_up(node: OpNode, predicate: Any, size: int) -> None:
                 f"{node.op.shown_name()}: input {k} is not of a branch for which {predicate.name!r} is {not k}\n"
                 f"  operator made at {node.location}"
             )
-        other = inputs[1 - k]
-        value = _filled(data, everything, getattr(other, "value", None))
+        value = _filled(data, everything, inputs[1 - k])
         node.inputs[k] = given(value, predicate.rows)
 
 
-def _filled(data: Any, rows: Rows, other: Tensors | None) -> Tensors:
+def _filled(data: Any, rows: Rows, other: Any) -> Tensors:
     value: Tensors = data.value
     places = range(len(value)) if data.rows is None else data.rows
     if tuple(places) == rows:
         return value
     at = {row: k for k, row in enumerate(places)}
     if not len(value):
-        assert other is not None
-        return select(other, [0] * len(rows))
+        literal = other.source.op.literal()
+        any_other = other.value if literal is None else TensorListCPU([literal.array], literal.layout or None)
+        return select(any_other, [0] * len(rows))
     return select(value, [at.get(row, 0) for row in rows])

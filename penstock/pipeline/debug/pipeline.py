@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from penstock.eager.compute import Computer
-from penstock.eager.data import EagerNode, Tensors, given, is_known
+from penstock.eager.data import EagerNode, Tensors, given, is_known, pending
 from penstock.errors import GraphError, TensorError
 from penstock.feed.data import first_of
 from penstock.feed.turn import in_turn
@@ -161,6 +161,9 @@ class PipelineDebug(Pipeline):
                 data.rows = rows
 
     def _compute(self, wanted: list[EagerNode]) -> None:
+        for node in pending(list(wanted)):  # the samples of a branch are known when its split has run by itself
+            if node is not wanted[0].source and (node.op.splits or node.op.merges) and not is_known(node.outputs[0]):
+                self._run_with_sources(node)
         size = self._batch()
         ids = np.arange(self._counted, self._counted + size) if self._ids is None else self._ids
         if self._computer is None:

@@ -81,6 +81,26 @@ def test_conditionals(photos: str, seeds: dict[str, int]) -> None:
             assert_same(found, expected)
 
 
+@pytest.mark.parametrize("least", [0.5, 2.0])
+def test_conditions_of_random_numbers(least: float) -> None:
+    """They wait to be drawn until a branch needs them; with ``least=2.0`` no sample takes one of the branches."""
+
+    def define() -> Any:
+        x = fn.external_source(lambda: np.arange(24, dtype=np.uint8).reshape(6, 4), layout="W")
+        first, second = fn.random.uniform(range=[0.0, 1.0]), fn.random.uniform(range=[0.0, 1.0])
+        if not first >= least or second >= 0.6:
+            y = x
+        else:
+            y = fn.pad(x, align=8) if second >= 0.3 else fn.slice(x, [1], [2], axes=[0])
+        return y, x + x if first >= least and second >= 0.2 else x
+
+    options = {**OPTIONS, "batch_size": 6}
+    pipes = [pipeline_def(debug=debug, enable_conditionals=True, **options)(define)() for debug in (False, True)]
+    for _ in range(6):
+        for expected, found in zip(*(pipe.run() for pipe in pipes), strict=True):
+            assert_same(found, expected)
+
+
 def test_split_and_merge_by_hand() -> None:
     def define() -> Any:
         x = fn.external_source(lambda i: np.int32([3, -1, 4]) * (1 - 2 * (i % 2)))
