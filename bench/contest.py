@@ -19,6 +19,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bench import machine
+
 # Runs the worker of this checkout with the library of another.
 OTHER = (
     "import sys, runpy; sys.path.insert(0, sys.argv.pop(1)); import penstock; del sys.path[0]; "
@@ -129,6 +131,16 @@ def contest(contestants: Sequence[Contestant], rounds: int, seconds: float) -> N
         for _ in range(rounds):
             for contestant, process in pairs:
                 contestant.round(process, seconds)
+
+
+def gpu_memory(contestant: Contestant, seconds: float) -> int:
+    """Megabytes of the GPU's that it takes, by itself, once it has run for so long; CUDA's own are among them."""
+    before = machine.gpu_memory()
+    alone = replace(contestant, rates=[])
+    with alone.process() as process:
+        alone.await_start(process)
+        alone.round(process, seconds)
+        return machine.gpu_memory() - before
 
 
 def fastest(candidates: Sequence[Contestant], seconds: float) -> Contestant:

@@ -57,6 +57,12 @@ def gpus() -> list[str]:
     return [f"GPU: {line.replace(',', ', driver', 1)}" for line in lines]
 
 
+def gpu_memory() -> int:
+    """Megabytes that are in use on the first GPU, by all processes."""
+    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", "-i", "0"]
+    return int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
+
+
 def load() -> str:
     """How busy the machine was besides: figures of a busy machine are worth less."""
     return f"load average {os.getloadavg()[0]:.1f}"

@@ -29,6 +29,7 @@ AS_IS: Coding = ("", {})
 PROGRESSIVE: Coding = ("jpeg", {"quality": "keep", "progressive": True})
 PNG: Coding = ("png", {})
 REWRITTEN: dict[str, tuple[str, int, list[Coding]]] = {
+    "progressive": ("420", 1000, [PROGRESSIVE]),
     "png": ("444", 512, [PNG]),
     "webp": ("444", 512, [("webp", {"quality": 90})]),
     "webp-lossless": ("444", 256, [("webp", {"lossless": True, "method": 2})]),

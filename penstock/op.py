@@ -375,7 +375,8 @@ def check_arguments(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> Op
     values, tensors = check_given(cls, given, is_node)
     for name, argument in cls.arguments.items():
         if argument.required and name not in values and name not in tensors:
-            raise ArgumentError(f"{cls.shown_name()}: the argument {name!r} is required: {argument.doc}")
+            # A TypeError as for any function of Python's; DALI's classes in Python raise that, its others a RuntimeError.
+            raise ArgumentTypeError(f"{cls.shown_name()}: the argument {name!r} is required: {argument.doc}")
     return cls(values, tensors)
 
 

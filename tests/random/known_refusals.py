@@ -122,6 +122,24 @@ REFUSALS = [
         refused("bbox_rotate", text=r"negative extent|angle is (inf|-inf|nan)"),
     ),
     Known(
+        "an infinite share of a box is an error like all beyond 1, DALI refuses those and drops all boxes for this one",
+        example(
+            "fn.bbox_rotate",
+            "np.float32([[0.1, 0.1, 0.5, 0.5]])",
+            angle="30.0",
+            input_shape="[10, 3]",
+            remove_threshold="float('inf')",
+        ),
+        refused("bbox_rotate", text="remove_threshold=inf"),
+    ),
+    Known(
+        "a header of .npy that is no dictionary is an error, DALI reads what it finds of one",
+        example("fn.decoders.numpy", "harmed(npy(noise('uint8', (0,), 217, 2147483647), False), 0.5, 5)"),
+        lambda case, found: (
+            refused("decoders.numpy", text="npy file is broken")(case, found) and "harmed" in case.text()
+        ),
+    ),
+    Known(
         "an axis of no direction is an error, DALI's matrix has no numbers",
         example("fn.transforms.rotation", angle="30.0", axis="0"),
         refused("transforms.rotation", text="is no direction"),

@@ -38,6 +38,7 @@ from tests.random.matchers import (
     two_filters,
     uses,
     whole_filler,
+    whole_sounds,
     without_pixels,
     without_sign,
     wrapping,
@@ -345,6 +346,11 @@ RESULTS = [
         "low frequencies are turned into mels in double precision, by DALI in single",
         example("fn.mel_filter_bank", "noise('float32', (17, 22), 469, 1)", sample_rate="0.5", mel_formula="'htk'"),
         low_mels,
+    ),
+    Known(
+        "sounds of floats become whole numbers of full scale, DALI makes -1, 0 and 1 of them if nothing else changes",
+        example("fn.decoders.audio", "sound('WAV', 'FLOAT', 300, 2, 16000)", dtype="types.INT32"),
+        whole_sounds,
     ),
     Known(
         "a picture without pixels has no other extent after resizing either, DALI's crop gives it one",

@@ -340,3 +340,10 @@ def low_mels(case: Case, found: Difference) -> bool:
     given = [call.given() for call in case.calls if call.operator in ("mel_filter_bank", "mfcc")]
     rates = [evaluated(case, 0, (arguments.get("sample_rate", "44100"),))[0] for arguments in given]
     return found.kind == VALUES and "'htk'" in case.text() and any(rate < 200 for rate in rates)
+
+
+def whole_sounds(case: Case, found: Difference) -> bool:
+    """A file of floats is decoded to a type of whole numbers."""
+    decoded = [call.given() for call in case.calls if call.operator == "decoders.audio"]
+    whole = any(arguments.get("dtype") in ("types.INT16", "types.INT32") for arguments in decoded)
+    return found.kind == VALUES and whole and re.search("'(FLOAT|DOUBLE)'", case.text()) is not None

@@ -7,6 +7,7 @@ import pickle
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ class Library:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self._environment = {**os.environ, **environment, "PYTHONPATH": path}
         self._process: subprocess.Popen[bytes] | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None  # what it writes; it is killed, and leaves that
 
     def __enter__(self) -> Library:
         return self
@@ -37,12 +39,17 @@ class Library:
             self._process.kill()
             self._process.communicate()
             self._process = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
 
     def send(self, text: str) -> None:
         if self._process is None:
             words = [sys.executable, "-m", "tests.random.worker", self.name]
             pipe = subprocess.PIPE
-            self._process = subprocess.Popen(words, cwd=ROOT, env=self._environment, stdin=pipe, stdout=pipe, bufsize=0)
+            self._scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+            environment = {**self._environment, "TMPDIR": self._scratch.name}
+            self._process = subprocess.Popen(words, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, bufsize=0)
         assert self._process.stdin is not None
         self._process.stdin.write(pickle.dumps(text))
 

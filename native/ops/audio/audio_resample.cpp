@@ -84,9 +84,11 @@ class AudioResample : public Operator, public GpuOperator {
                [&](const Context& c, void* functor) {
                  const Tensor& in = c.in(0);
                  if (in.dtype != from) fail(ErrorKind::type, "the samples of a batch on the GPU must have one type");
+                 if (!c.out(0).shape.volume()) return int64_t(0);
                  const int64_t channels = in.shape.ndim > 1 ? in.shape[1] : 1;
-                 new (functor) device::AudioResampleFields{in.data, c.out(0).data, in.shape[0], channels,
-                                                      c.param<Params>().scale, sinc};
+                 new (functor) device::AudioResampleFields{in.data, c.out(0).data, in.shape[0],
+                                                           c.param<Params>().scale, sinc,
+                                                           device::Divisor(uint64_t(channels))};
                  return c.out(0).shape.volume();
                });
   }

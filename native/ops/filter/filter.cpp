@@ -107,15 +107,16 @@ class Filter : public Operator, public GpuOperator {
       std::vector<int32_t> anchors(size_t(p.frames) * 3);
       for (int64_t f = 0; f < p.frames; f++) find_anchor(c, p, f, anchors.data() + 3 * f);
       const int64_t channels = volume_of(s, p.axes.first + p.axes.count, s.ndim);
+      const int64_t runs = (int64_t(p.out[2]) + device::kFilterRun - 1) / device::kFilterRun;
       const bool filled = c.num_inputs > 2;
       *static_cast<device::FilterFields*>(to) = {
           c.in(0).data, c.out(0).data, c.in(1).as<float>(),
           static_cast<const int32_t*>(r.constant(anchors.data(), anchors.size() * sizeof(int32_t))),
           filled ? c.in(2).data : nullptr, weights_step(c), filled && has_frames(&c.in(2)) ? 1 : 0,
-          {p.size[0], p.size[1], p.size[2]}, {p.window[0], p.window[1], p.window[2]}, border_,
-          device::Divisor(uint64_t(channels)), device::Divisor(uint64_t(p.out[2])), device::Divisor(uint64_t(p.out[1])),
+          {p.size[0], p.size[1], p.size[2]}, {p.window[0], p.window[1], p.window[2]}, p.out[2], border_,
+          device::Divisor(uint64_t(channels)), device::Divisor(uint64_t(runs)), device::Divisor(uint64_t(p.out[1])),
           device::Divisor(uint64_t(p.out[0])), device::Divisor(uint64_t(volume_of(s, 0, p.axes.first) / p.frames))};
-      return s.volume();
+      return s.volume() / p.out[2] * runs;
     });
   }
 

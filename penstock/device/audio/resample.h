@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/audio/sample.h"
+#include "device/base/divisor.h"
 
 namespace ps::device {
 
@@ -40,29 +41,52 @@ PS_FN float sinc_between(const float* near, const float* next, float part) {
 struct AudioResampleFields {
   const void* in;
   void* out;
-  int64_t length, channels;
+  int64_t length;
   double scale;                        // samples of the signal for one of the result
   Sinc sinc;
+  Divisor channels;
 };
 
 template <class In, class Out> struct AudioResampled : AudioResampleFields {
   PS_FN void element(int64_t i) const {
-    const int64_t time = i / channels, channel = i - time * channels;
-    const SincPlace place = sinc_place(sinc, time, scale);
+    const auto time = channels.quotient(uint64_t(i)), step = channels.number();
+    const SincPlace place = sinc_place(sinc, int64_t(time), scale);
     const float* near = sinc.table + place.row * sinc.taps;
+    const In* from = static_cast<const In*>(in) + (uint64_t(i) - time * step);
     float a[kSincLanes] = {}, b[kSincLanes] = {};
-    for (int j = 0; j < sinc.taps; j += kSincLanes) {
-      PS_UNROLL
-      for (int k = 0; k < kSincLanes; k++) {
-        const int64_t at = place.first + j + k;
-        const float v = at < 0 || at >= length || j + k >= 2 * sinc.lobes
-                            ? 0.0f : sample_to_float(static_cast<const In*>(in)[at * channels + channel]);
-        a[k] = a[k] + v * near[j + k];
-        b[k] = b[k] + v * near[sinc.taps + j + k];
-      }
-    }
+    if (place.first >= 0 && place.first + sinc.taps <= length && sinc.taps == 2 * sinc.lobes)
+      add<true>(from + place.first * int64_t(step), near, place.first, a, b);
+    else
+      add<false>(from, near, place.first, a, b);
     static_cast<Out*>(out)[i] = sample_from_float<Out>(sinc_between(a, b, place.part));
   }
+
+ private:
+  // Adds up neighbours; `whole`: they are all there, and `from` points to the first one.
+  template <bool whole> PS_FN void add(const In* from, const float* near, int64_t first, float* a, float* b) const {
+    const auto step = int64_t(channels.number());
+    PS_LOOP
+    for (int j = 0; j < sinc.taps; j += kSincLanes, near += kSincLanes) {
+      const Weights w = *reinterpret_cast<const Weights*>(near);
+      const Weights next = *reinterpret_cast<const Weights*>(near + sinc.taps);
+      PS_UNROLL
+      for (int k = 0; k < kSincLanes; k++) {
+        float v;
+        if constexpr (whole) {
+          v = sample_to_float(*from);
+          from += step;
+        } else {
+          const int64_t at = first + j + k;
+          v = at < 0 || at >= length || j + k >= 2 * sinc.lobes ? 0.0f : sample_to_float(from[at * step]);
+        }
+        a[k] = a[k] + v * w.at[k];
+        b[k] = b[k] + v * next.at[k];
+      }
+    }
+  }
+  struct alignas(16) Weights {         // loaded by four at once: rows have a multiple of kSincLanes
+    float at[kSincLanes];
+  };
 };
 
 }  // namespace ps::device

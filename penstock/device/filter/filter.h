@@ -7,6 +7,8 @@
 
 namespace ps::device {
 
+inline constexpr int kFilterRun = 4;               // neighbours in a row that one call makes
+
 struct FilterFields {
   const void* in;
   void* out;
@@ -15,67 +17,70 @@ struct FilterFields {
   const void* fill;                    // an element, or one of each frame; none: 0
   int64_t weights_step, fill_step;     // from one frame to the next
   int32_t size[3], window[3];          // of the input's planes, rows, columns; of the weights'
+  int32_t width;                       // of the output
   int32_t border;
-  Divisor channels, width, height, depth, planes;    // of the output; those of a frame, before depth
-
-  PS_FN int64_t weight_at(int z, int y, int x) const { return (int64_t(z) * window[1] + y) * window[2] + x; }
+  Divisor channels, runs, height, depth, planes;     // of the output, runs of a row; those of a frame, before depth
 };
 
+// Element i is a run of pixels of one channel: what is read for one of them is most of what the next one needs.
 template <class In, class Out> struct Filtered : FilterFields {
   PS_FN void element(int64_t i) const {
-    const auto pixel = channels.quotient(uint64_t(i)), c = uint64_t(i) - pixel * channels.number();
-    const auto row = width.quotient(pixel), plane = height.quotient(row), picture = depth.quotient(plane);
+    const auto run = channels.quotient(uint64_t(i)), c = uint64_t(i) - run * channels.number();
+    const auto row = runs.quotient(run), plane = height.quotient(row), picture = depth.quotient(plane);
     const auto frame = planes.quotient(picture);
+    const auto x = int32_t(run - row * runs.number()) * kFilterRun;
     const int32_t* anchor = anchors + 3 * frame;
-    const int64_t x0 = int64_t(pixel - row * width.number()) - anchor[2];
+    const int64_t x0 = int64_t(x) - anchor[2];
     const int64_t y0 = int64_t(row - plane * height.number()) - anchor[1];
     const int64_t z0 = int64_t(plane - picture * depth.number()) - anchor[0];
-    const In* from = static_cast<const In*>(in) +
-                     int64_t(picture) * size[0] * size[1] * size[2] * int64_t(channels.number()) + int64_t(c);
+    const auto step = int64_t(channels.number());
+    const In* from = static_cast<const In*>(in) + int64_t(picture) * size[0] * size[1] * size[2] * step + int64_t(c);
     const float beyond = fill ? convert<float>(static_cast<const In*>(fill)[frame * fill_step]) : 0.0f;
     const float* w = weights + frame * weights_step;
-    static_cast<Out*>(out)[i] = even_rounded<Out>(inside(x0, y0, z0) ? within(from, w, x0, y0, z0)
-                                                                     : across(from, w, x0, y0, z0, beyond));
+    float sums[kFilterRun] = {};       // registers: never under an index that is not known when this is compiled
+    if (inside(x0, y0, z0)) add_up<true>(from, w, x0, y0, z0, beyond, sums);
+    else add_up<false>(from, w, x0, y0, z0, beyond, sums);
+    Out* to = static_cast<Out*>(out) + (int64_t(row) * width + x) * step + int64_t(c);
+    PS_UNROLL
+    for (int k = 0; k < kFilterRun; k++)
+      if (x + k < width) to[k * step] = even_rounded<Out>(sums[k]);
   }
 
  private:
+  // Whether the windows of a whole run lie in the input.
   PS_FN bool inside(int64_t x, int64_t y, int64_t z) const {
-    return x >= 0 && y >= 0 && z >= 0 && x + window[2] <= size[2] && y + window[1] <= size[1] &&
+    return x >= 0 && y >= 0 && z >= 0 && x + window[2] + kFilterRun - 1 <= size[2] && y + window[1] <= size[1] &&
            z + window[0] <= size[0];
   }
-  // A window that lies in the input as a whole.
-  PS_FN float within(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0) const {
-    const auto step = int(channels.number());
-    float sum = 0;
-    PS_LOOP
-    for (int kz = 0; kz < window[0]; kz++)
-      PS_LOOP
-      for (int ky = 0; ky < window[1]; ky++) {
-        const In* row = from + (((z0 + kz) * size[1] + y0 + ky) * size[2] + x0) * int64_t(step);
-        for (int kx = 0; kx < window[2]; kx++, row += step) sum += *w++ * convert<float>(*row);
-      }
-    return sum;
-  }
-  // One that reaches beyond it.
-  PS_FN float across(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0, float beyond) const {
-    float sum = 0;
+  template <bool whole> PS_FN void add_up(const In* from, const float* w, int64_t x0, int64_t y0, int64_t z0,
+                                          float beyond, float* sums) const {
     PS_LOOP
     for (int kz = 0; kz < window[0]; kz++) {
-      const int64_t z = border_place(border, z0 + kz, size[0]);
+      const int64_t z = whole ? z0 + kz : border_place(border, z0 + kz, size[0]);
       PS_LOOP
       for (int ky = 0; ky < window[1]; ky++) {
-        const int64_t y = border_place(border, y0 + ky, size[1]);
+        const int64_t y = whole ? y0 + ky : border_place(border, y0 + ky, size[1]);
+        const In* row = y < 0 || z < 0 ? nullptr : from + (z * size[1] + y) * size[2] * int64_t(channels.number());
+        float v[kFilterRun];
+        PS_UNROLL
+        for (int k = 0; k < kFilterRun - 1; k++) v[k] = value<whole>(row, x0 + k, beyond);
         PS_LOOP
         for (int kx = 0; kx < window[2]; kx++) {
-          const int64_t x = border_place(border, x0 + kx, size[2]);
-          const bool there = z >= 0 && y >= 0 && x >= 0;
-          const float v =
-              there ? convert<float>(from[((z * size[1] + y) * size[2] + x) * int64_t(channels.number())]) : beyond;
-          sum += w[weight_at(kz, ky, kx)] * v;
+          const float weight = *w++;
+          v[kFilterRun - 1] = value<whole>(row, x0 + kx + kFilterRun - 1, beyond);
+          PS_UNROLL
+          for (int k = 0; k < kFilterRun; k++) sums[k] += weight * v[k];
+          PS_UNROLL
+          for (int k = 0; k < kFilterRun - 1; k++) v[k] = v[k + 1];
         }
       }
     }
-    return sum;
+  }
+  // What stands at place x of a row, which need not be there either unless the window is whole.
+  template <bool whole> PS_FN float value(const In* row, int64_t x, float beyond) const {
+    const int64_t at = whole ? x : border_place(border, x, size[2]);
+    if (!whole && (!row || at < 0)) return beyond;
+    return convert<float>(row[at * int64_t(channels.number())]);
   }
 };
 
