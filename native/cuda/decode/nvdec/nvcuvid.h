@@ -19,7 +19,7 @@ enum SurfaceFormat : int { kNv12 = 0, kP016 = 1 };
 inline constexpr int k420 = 1, kWeave = 0;
 inline constexpr unsigned kPreferCuvid = 4;                  // the engines themselves, no kernels of NVIDIA's
 enum PacketFlag : unsigned { kEndOfStream = 1, kTimestamp = 2, kEndOfPicture = 8 };
-enum Status : int { kStatusError = 8, kStatusConcealed = 9 };
+enum Status : int { kInProgress = 1, kStatusError = 8, kStatusConcealed = 9 };
 
 struct Rect16 {
   int16_t left, top, right, bottom;
