@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 14
+#define PS_ABI_VERSION 15
 #define PS_MAX_DIMS PENSTOCK_MAX_DIMS
 
 /* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
@@ -83,7 +83,8 @@ enum ps_decoded_by { /* the engines of decoders with device="mixed" */
   PS_DECODED_BY_CPU,
   PS_DECODED_BY_CUDA, /* kernels of our own */
   PS_DECODED_BY_NVJPEG,
-  PS_DECODED_BY_NVIMAGECODEC
+  PS_DECODED_BY_NVIMAGECODEC,
+  PS_DECODED_BY_NVDEC /* videos; the CPU's, too, are counted as files */
 };
 enum ps_image_type { /* DALI's numbers */
   PS_IMAGE_TYPE_RGB = 0,
@@ -241,7 +242,7 @@ PS_API int ps_executor_thread_stats(ps_executor*, int64_t* rows, int max_rows);
 /* Per node, of decoders with device="mixed" (0 for others): how many files, and how many bytes of them, each of
  * ps_decoded_by has decoded; how many of the CPU's the GPU was given first, and refused; and how many our kernels
  * decoded with an index. Returns how many rows there are. */
-#define PS_DECODER_STATS 10
+#define PS_DECODER_STATS 12
 PS_API int ps_executor_decoder_stats(ps_executor*, int64_t* rows, int max_rows);
 PS_API int ps_executor_memory(ps_executor*, int64_t* held, int64_t* peak); /* of the host, that operators write to */
 /* For profiles. While recording, threads note what they do: when, on which batch, and what for (ps_did). Spans are

@@ -206,6 +206,8 @@ class Op:
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
+    on_host: ClassVar[bool] = False  # its own node is on the CPU, whatever its device is: what is behind it runs there
+    device: str = "cpu"  # that was asked for; known when `behind` is called
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     of_class: ClassVar[Mapping[str, Any]] = {}  # what its class in `ops` has besides

@@ -136,10 +136,11 @@ def _made(schema: type[Op], inputs: tuple[Any, ...], arguments: dict[str, Any]) 
         arguments.update((name, data) for name, data in known.items() if data is not None)
     operator = check_arguments(schema, arguments, _is_node)
     operator.input_count = len(nodes)
+    operator.device = device
     if operator.literal() is not None:  # data of the plan, on the CPU
         data = OpNode(operator, nodes, "cpu", name, bool(common.get("preserve"))).outputs[0]
         return operator, [data.gpu() if device == "gpu" else data], device
-    there = "cpu" if operator.copied_to_gpu else device
+    there = "cpu" if operator.copied_to_gpu or operator.on_host else device
     made = OpNode(operator, nodes, there, name, bool(common.get("preserve")) or operator.preserved)
     return operator, list(made.outputs), device
 

@@ -1,6 +1,8 @@
 // Sequences that go through operators frame by frame, each frame as a picture in a row pipeline (core/rows.h).
 #pragma once
 
+#include <optional>
+
 #include "core/operator.h"
 #include "rows/memory_rows.h"
 
@@ -32,6 +34,18 @@ class SequenceSource : public Operator {
   };
   virtual void produce(const Context& c, Frames& frames) const = 0;
   void run(const Context& c) const override;            // all of them into the output
+};
+
+// Frames that go into a tensor.
+struct FramesInMemory : SequenceSource::Frames {
+  Tensor& to;
+  std::optional<MemorySink> sink;
+  explicit FramesInMemory(Tensor& t) : to(t) {}
+  RowSink& begin(int64_t frame, Window& wanted) override {
+    sink.emplace(frame_of(to, frame), picture_format(to));
+    wanted = sink->window();
+    return *sink;
+  }
 };
 
 }  // namespace ps

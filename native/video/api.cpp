@@ -10,6 +10,7 @@
 #include <string>
 
 #include "video/decoder.h"
+#include "video/feed.h"
 #include "video/make_index.h"
 
 using namespace ps;
@@ -24,6 +25,13 @@ struct psv_decoder {
   Decoder decoder;
   psv_decoder(const psv_source& source, const void* data, int64_t most_pixels)
       : input(source), index(data), decoder(input, index, most_pixels) {}
+};
+
+struct psv_feed {
+  Input input;
+  VideoIndex index;
+  Feed feed;
+  psv_feed(const psv_source& source, const void* data) : input(source), index(data), feed(input, index) {}
 };
 
 namespace {
@@ -74,6 +82,21 @@ int decode(psv_decoder* d, const int64_t* frames, int64_t count, psv_take take, 
 
 void close_decoder(psv_decoder* decoder) { delete decoder; }
 
+void coding(const void* index, psv_coding* to) { *to = coding_of(VideoIndex(index)); }
+
+psv_feed* open_feed(const psv_source* source, const void* index, psv_failure* failure) {
+  return guarded(failure, [&] { return new psv_feed(*source, index); });
+}
+
+int packet(psv_feed* f, int64_t number, int restarts, const uint8_t** data, int64_t* bytes, psv_failure* failure) {
+  return guarded(failure, [&] {
+    f->feed.packet(number, restarts != 0, data, bytes);
+    return 1;
+  });
+}
+
+void close_feed(psv_feed* feed) { delete feed; }
+
 const char* libraries() {
   static const std::string text = [] {
     const auto version = [](const char* name, unsigned v) {
@@ -93,6 +116,7 @@ extern "C" __attribute__((visibility("default"))) const psv_api* penstock_video_
     if (av_log_get_level() == AV_LOG_INFO) av_log_set_level(AV_LOG_QUIET);   // it would print; errors are ours to tell
   });
   static const psv_api api = {PSV_VERSION, make_index,    index_data,    free_index,
-                              open_decoder, decode,       close_decoder, libraries};
+                              open_decoder, decode,       close_decoder, coding,
+                              open_feed,    packet,       close_feed,    libraries};
   return &api;
 }

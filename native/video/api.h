@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { PSV_VERSION = 1 };
+enum { PSV_VERSION = 2 };
 
 // Bytes that a video is read from. `read` gives as many as are there at once, 0 at the end, -1 where it failed.
 typedef struct {
@@ -38,11 +38,22 @@ typedef struct {
   int32_t is_rgb, full_range, matrix;
 } psv_picture;
 
+enum psv_codec { PSV_OTHER_CODEC = 0, PSV_H264 = 1, PSV_HEVC = 2, PSV_VP8 = 3, PSV_VP9 = 4, PSV_AV1 = 5 };
+
+// What a video is to a decoder in hardware.
+typedef struct {
+  int32_t codec, profile;            // psv_codec; as FFmpeg numbers profiles
+  int32_t depth;                     // bits of a sample
+  int32_t is_420;                    // planes of Y, U and V, of which four pixels share a sample
+  int32_t full_range, matrix;        // matrix: of psv_matrix
+} psv_coding;
+
 // Takes a frame; other than 0: stop.
 typedef int (*psv_take)(void* user, int64_t frame, const psv_picture* picture);
 
 typedef struct psv_decoder psv_decoder;
 typedef struct psv_index psv_index;
+typedef struct psv_feed psv_feed;
 
 typedef struct {
   int32_t version;
@@ -55,6 +66,13 @@ typedef struct {
   // Shows these frames, which rise, in their order. 0: it failed; the decoder is to be closed then.
   int (*decode)(psv_decoder*, const int64_t* frames, int64_t count, psv_take take, void* user, psv_failure*);
   void (*close)(psv_decoder*);
+  // For decoders in hardware: packets without decoding them. Lifetimes and errors as for open() and decode().
+  void (*coding)(const void* index, psv_coding*);
+  psv_feed* (*open_feed)(const psv_source*, const void* index, psv_failure*);
+  // Packet `number`, valid until the next call: H.264 and HEVC by Annex B of these, others as they are. `restarts`:
+  // decoding begins with it, and headers are before it; else it follows the packet that was asked for last.
+  int (*packet)(psv_feed*, int64_t number, int restarts, const uint8_t** data, int64_t* bytes, psv_failure*);
+  void (*close_feed)(psv_feed*);
   const char* (*libraries)(void);    // "libavformat 59.27.100, libavcodec 59.37.100"
 } psv_api;
 

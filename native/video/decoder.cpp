@@ -11,24 +11,10 @@ bool knows_disposable(int codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO || codec == AV_CODEC_ID_MPEG1VIDEO;
 }
 
-int matrix_of(int space) {
-  switch (space) {
-    case AVCOL_SPC_BT709: return PSV_BT709;
-    case AVCOL_SPC_BT2020_NCL: case AVCOL_SPC_BT2020_CL: return PSV_BT2020;
-    case AVCOL_SPC_BT470BG: case AVCOL_SPC_SMPTE170M: case AVCOL_SPC_FCC: return PSV_BT601;
-    default: return PSV_UNKNOWN;
-  }
-}
-
-bool is_full_range(AVPixelFormat format) {
-  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P ||
-         format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
-}
-
 }  // namespace
 
 Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
-    : input_(input), index_(index), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
+    : input_(input), index_(index), packets_(input, index), frame_(av_frame_alloc()) {
   keys_.push_back(0);
   for (int64_t p = 1; p < index.head().packets; p++)
     if (packet(p).is_key) keys_.push_back(p);
@@ -37,7 +23,7 @@ Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
   if (!codec) fail(ErrorKind::unsupported, "this FFmpeg does not decode this video's codec");
   codec_.reset(avcodec_alloc_context3(codec));
   const Parameters p(avcodec_parameters_alloc());
-  check_made(codec_), check_made(p), check_made(packet_), check_made(frame_);
+  check_made(codec_), check_made(p), check_made(frame_);
   p->codec_type = AVMEDIA_TYPE_VIDEO;
   p->codec_id = AVCodecID(h.codec), p->codec_tag = uint32_t(h.codec_tag);
   p->profile = h.profile, p->level = h.level, p->format = h.format, p->bits_per_coded_sample = h.bits;
@@ -115,61 +101,7 @@ void Decoder::start(size_t key) {
   shown_ = -1;
   skipped_.clear();
   broken_.clear();
-  if (!index_.head().is_direct) seek(next_);
-}
-
-bool Decoder::matches(const AVPacket& p, int64_t number) const {
-  return p.dts == packet(number).dts && p.size == int(packet(number).bytes);
-}
-
-// Brings the demuxer to this packet: by its own way of seeking, if that leads before the packet, else from the start.
-void Decoder::seek(int64_t wanted) {
-  if (demuxer_ && demuxed_ >= 0 && demuxed_ <= wanted && wanted - demuxed_ < 64) {
-    while (demuxed_ < wanted && read(demuxed_)) av_packet_unref(packet_.get());
-    if (demuxed_ == wanted) return;
-  }
-  demuxed_ = -1;
-  const int64_t time = packet(wanted).dts;
-  if (wanted > 0 && time != AV_NOPTS_VALUE) {
-    if (!demuxer_) demuxer_.emplace(input_, true);
-    const int64_t back = av_rescale_q(1, {1, 1}, {index_.head().time_num, index_.head().time_den});
-    for (const int64_t to : {time, time - back, time - 4 * back}) {
-      if (!demuxer_->seek(to)) break;
-      // Which packet this is, its size and time tell; where several are alike, the file is read from its beginning.
-      if (!demuxer_->next(*packet_)) continue;
-      int64_t found = -1;
-      for (int64_t p = wanted; p >= 0 && found < 0; p--)
-        if (matches(*packet_, p)) found = p;
-      if (found < 0) continue;
-      demuxed_ = found + 1;
-      if (found == wanted) return;          // it waits in packet_
-      while (demuxed_ <= wanted && read(demuxed_)) {}
-      if (demuxed_ == wanted + 1) return;
-      demuxed_ = -1;
-    }
-  }
-  demuxer_.reset();
-  demuxer_.emplace(input_, true);
-  for (demuxed_ = 0; demuxed_ < wanted;)
-    if (!read(demuxed_)) fail(ErrorKind::decode, "the file is another than when its index was made");
-  av_packet_unref(packet_.get());
-}
-
-// Has the packet in packet_; false: it is not there.
-bool Decoder::read(int64_t number) {
-  const VideoPacket& wanted = packet(number);
-  if (index_.head().is_direct) {
-    if (const int e = av_new_packet(packet_.get(), int(wanted.bytes)); e < 0) fail_av("a packet", e);
-    input_.read_all(wanted.offset, packet_->data, wanted.bytes);
-    return true;
-  }
-  if (packet_->size && demuxed_ == number + 1) return true;    // seeking has read it
-  do
-    if (!demuxer_->next(*packet_)) return false;
-  while (packet_->flags & AV_PKT_FLAG_CORRUPT);
-  if (!matches(*packet_, number)) return false;
-  demuxed_ = number + 1;
-  return true;
+  packets_.seek(next_);
 }
 
 bool Decoder::is_skipped(int64_t number) const {
@@ -184,17 +116,18 @@ void Decoder::send() {
     return;
   }
   input_.allow_more();
-  if (!read(next_))
+  if (!packets_.read(next_))
     fail(ErrorKind::decode, "packet " + std::to_string(next_) + " is another than when the index was made");
-  packet_->pts = packet_->dts = next_;
-  packet_->flags = packet(next_).is_key ? AV_PKT_FLAG_KEY : 0;
+  AVPacket* sent = packets_.packet();
+  sent->pts = sent->dts = next_;
+  sent->flags = packet(next_).is_key ? AV_PKT_FLAG_KEY : 0;
   codec_->skip_frame = AVDISCARD_DEFAULT;
   if (wanted_ && knows_disposable(index_.head().codec) && is_skipped(next_)) {
     codec_->skip_frame = AVDISCARD_NONREF;
     skipped_.insert(next_);
   }
-  const int error = avcodec_send_packet(codec_.get(), packet_.get());
-  av_packet_unref(packet_.get());
+  const int error = avcodec_send_packet(codec_.get(), sent);
+  av_packet_unref(sent);
   if (error == AVERROR(ENOMEM)) fail(ErrorKind::memory, "FFmpeg got no memory");
   if (error < 0) broken_.push_back(next_);
   next_++;
@@ -258,7 +191,7 @@ psv_picture Decoder::picture(int64_t frame) const {
   p.depth = d->comp[0].depth;
   p.shift_x = d->log2_chroma_w, p.shift_y = d->log2_chroma_h;
   p.is_rgb = (d->flags & AV_PIX_FMT_FLAG_RGB) != 0;
-  p.full_range = frame_->color_range == AVCOL_RANGE_JPEG || is_full_range(format);
+  p.full_range = is_full_range(frame_->color_range, format);
   p.matrix = matrix_of(frame_->colorspace);
   return p;
 }

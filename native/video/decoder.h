@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
-#include "video/demuxer.h"
-#include "video/index.h"
+#include "video/packets.h"
 
 namespace ps {
 
@@ -28,9 +26,6 @@ class Decoder {
   bool go_on_to(int64_t frame);
   size_t key_of(int64_t frame, int64_t from) const;
   void start(size_t key);
-  void seek(int64_t packet);
-  bool matches(const AVPacket& packet, int64_t number) const;
-  bool read(int64_t packet);
   void send();
   bool receive();
   bool is_skipped(int64_t packet) const;
@@ -41,10 +36,8 @@ class Decoder {
 
   Input& input_;
   VideoIndex index_;
+  Packets packets_;
   CodecContext codec_;
-  std::optional<Demuxer> demuxer_;          // where packets do not lie in the file as they are
-  int64_t demuxed_ = -1;                    // the packet that it gives next; -1: not known
-  Packet packet_;
   Frame frame_;
 
   bool running_ = false, draining_ = false;

@@ -6,12 +6,14 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 #include <libavutil/display.h>
 #include <libavutil/pixdesc.h>
 }
 
 #include "core/error.h"
+#include "video/api.h"
 
 namespace ps {
 
@@ -42,6 +44,21 @@ inline std::string text_of(int error) {
 // What failed for lack of memory is no fault of the file.
 [[noreturn]] inline void fail_av(const std::string& what, int error) {
   fail(error == AVERROR(ENOMEM) ? ErrorKind::memory : ErrorKind::decode, what + ": " + text_of(error));
+}
+
+// What a stream says of its colours.
+inline psv_matrix matrix_of(int space) {
+  switch (space) {
+    case AVCOL_SPC_BT709: return PSV_BT709;
+    case AVCOL_SPC_BT2020_NCL: case AVCOL_SPC_BT2020_CL: return PSV_BT2020;
+    case AVCOL_SPC_BT470BG: case AVCOL_SPC_SMPTE170M: case AVCOL_SPC_FCC: return PSV_BT601;
+    default: return PSV_UNKNOWN;
+  }
+}
+
+inline bool is_full_range(int range, AVPixelFormat format) {
+  return range == AVCOL_RANGE_JPEG || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P ||
+         format == AV_PIX_FMT_YUVJ444P || format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
 }
 
 template <class Owner> void check_made(const Owner& made) {

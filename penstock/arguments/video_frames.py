@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock import types
 from penstock.arguments.on_error import OnErrorArgs
+from penstock.decode.video_engine import ENGINES, VideoEngine, choose
 from penstock.op import arg, fixed
 
 PAD_MODES = ("none", "constant", "edge", "repeat", "reflect_1001", "symmetric", "reflect_101", "reflect")
@@ -28,9 +29,18 @@ class FrameArgs(OnErrorArgs):
         aka=["rotate", "autorotate"],
     )
     fill_value = arg([0], "Pixels of frames that 'constant' adds: one number from 0 to 255, or three.", kind="integers")
+    video_engine = arg(
+        "auto",
+        "On a GPU: what decodes. 'nvdec': NVIDIA's decoder, and the CPU what that does not take; 'cpu', whose frames "
+        "are copied; 'auto': 'nvdec' where it is found. DALI has no such argument.",
+        choices=ENGINES,
+    )
     image_type = fixed(int(types.RGB))
     dtype = fixed(int(types.UINT8))
     normalized = fixed(False)
+
+    def chosen(self, device: str) -> VideoEngine | None:
+        return None if device == "cpu" else choose(str(self.video_engine))
 
     def prepare(self) -> None:
         fill = self.fill_value if "fill_value" in self.arguments else [0]

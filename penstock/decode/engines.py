@@ -13,7 +13,13 @@ from penstock.graph.blame import warn
 from penstock.machine import kernels, libraries
 
 # In the order of ps_decoded_by in native/penstock.h.
-ENGINES = {"cpu": "CPU", "cuda": "own CUDA kernels", "nvjpeg": "nvJPEG", "nvimagecodec": "nvImageCodec"}
+ENGINES = {
+    "cpu": "CPU",
+    "cuda": "own CUDA kernels",
+    "nvjpeg": "nvJPEG",
+    "nvimagecodec": "nvImageCodec",
+    "nvdec": "NVDEC",
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ def choose(
         return JpegEngine("cpu", f"hw_decoder_load={hw_decoder_load:g}")
     if use_fast_idct:
         return JpegEngine("cpu", "use_fast_idct=True")
-    if engine == "auto" and not _compiler():
+    if engine == "auto" and not has_compiler():
         engine, why = "hardware", "NVRTC was not found, so there are no kernels of our own"
     if engine != "hardware":
         return JpegEngine("cuda", why, 1.0 if all_to_own else load, "cuda", dtype == types.UINT8)
@@ -89,7 +95,7 @@ def choose(
     return JpegEngine("hardware", why, load, "hardware")
 
 
-def _compiler() -> bool:
+def has_compiler() -> bool:
     """Whether kernels can be compiled."""
     try:
         kernels.nvrtc()
@@ -101,7 +107,7 @@ def _compiler() -> bool:
 @dataclass(frozen=True)
 class Decoded:
     """How many files a decoder with ``device="mixed"`` has decoded, by engine: ``cpu``, ``cuda`` (kernels of our own),
-    ``nvjpeg`` and ``nvimagecodec``.
+    ``nvjpeg``, ``nvimagecodec`` and, of videos, ``nvdec``: sequences, then, and the bytes of their frames.
     """
 
     operator: str

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.arguments.video_frames import MATRICES, FrameArgs
+from penstock.decode.video_engine import ENGINES
 from penstock.errors import TensorError
 from penstock.feed.data import dense
 from penstock.feed.input_op import InputOp
@@ -20,7 +21,7 @@ _POLICIES = ("partial", "pad")
 _numbers = count(1)  # of the videos that were fed, in this process
 
 
-@op("experimental.inputs.video", inputs=0)
+@op("experimental.inputs.video", devices=["cpu", "mixed"], inputs=0)
 class InputVideo(InputOp):
     """Sequences of a video that is fed while the pipeline runs, for long ones and for streams: what FFmpeg knows, see
     `fn.decoders.video`.
@@ -52,6 +53,7 @@ class InputVideo(InputOp):
     """
 
     stage = "decode"
+    on_host = True
 
     sequence_length = arg(
         REQUIRED, "Frames of each sequence.", kind="integer", aka=["num_frames", "frames_per_sequence"]
@@ -74,6 +76,10 @@ class InputVideo(InputOp):
         False, "Turn frames upright, where a phone has noted how it was held. DALI has no such argument."
     )
 
+    video_engine = arg(
+        "auto", "On a GPU: what decodes; see `fn.decoders.video`. DALI has no such argument.", choices=ENGINES
+    )
+
     def prepare(self) -> None:
         if self.sequence_length < 1:
             raise self.wrong("sequence_length", "expected 1 or more")
@@ -88,7 +94,12 @@ class InputVideo(InputOp):
 
     def behind(self, outputs: list[Any], make: Callable[..., list[Any]]) -> list[Any]:
         return make(
-            "_decoders.input_video", outputs, color_matrix=self.color_matrix, adjust_orientation=self.adjust_orientation
+            "_decoders.input_video",
+            outputs,
+            color_matrix=self.color_matrix,
+            adjust_orientation=self.adjust_orientation,
+            video_engine=self.video_engine,
+            device=self.device,
         )
 
     def gives_list(self) -> bool:
@@ -123,7 +134,7 @@ def _one_file(data: Any) -> np.ndarray[Any, Any]:
     return video
 
 
-@op("_decoders.input_video", kernel="input_video", contract="source", inputs=3)
+@op("_decoders.input_video", kernel="input_video", contract="source", devices=["cpu", "mixed"], inputs=3)
 class FedVideo(FrameArgs):
     """Decodes a sequence of a video that was fed: the operator behind `fn.experimental.inputs.video`.
 

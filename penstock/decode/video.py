@@ -8,7 +8,13 @@ from penstock.op import arg, op
 _RANGE = ("start_frame", "end_frame", "sequence_length", "stride")
 
 
-@op("decoders.video", kernel="decode_video", contract="source", legacy=["experimental.decoders.video"])
+@op(
+    "decoders.video",
+    kernel="decode_video",
+    contract="source",
+    devices=["cpu", "mixed"],
+    legacy=["experimental.decoders.video"],
+)
 class Video(FrameArgs):
     """Decodes videos, or some of their frames: what FFmpeg knows, such as H.264, HEVC, VP8, VP9, AV1, MPEG-4 and MJPEG,
     with 8 to 16 bits, in MP4, MOV, MKV, WebM, AVI, MPEG-TS and others.

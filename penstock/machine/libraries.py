@@ -11,7 +11,7 @@ from pathlib import Path
 from penstock.machine import native
 
 # What its file name ends with, newest first.
-_VERSIONS = {"nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",)}
+_VERSIONS = {"nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",), "nvcuvid": ("1",)}
 _FILES = {"nvtx": "nvtx3interop"}  # where they have other names
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 14
+ABI_VERSION = 15
 MAX_DIMS = 12
-DECODER_STATS = 10
+DECODER_STATS = 12
 CONTIGUOUS, UNIFORM = 1, 2
 DLPACK_VERSIONED, DLPACK_COPIED = 1, 2
 

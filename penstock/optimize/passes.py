@@ -72,7 +72,7 @@ def cut_segments(plan: Plan) -> None:
     Python that reads what another one makes.
     """
     reading: set[OpNode] = set()
-    waiting = [n for n in plan.nodes if n.op.io or n in plan.followers]
+    waiting = [n for n in plan.nodes if (n.op.io and n.device == "cpu") or n in plan.followers]
     while waiting:
         node = waiting.pop()
         if node not in reading:

@@ -26,7 +26,7 @@ def frame_numbers_of(reader: VideoReader, value: Any) -> str:
     return found
 
 
-@op("experimental.readers.video", kernel="read_video", contract="source", inputs=0)
+@op("experimental.readers.video", kernel="read_video", contract="source", devices=["cpu", "gpu"], inputs=0)
 class ExperimentalVideo(VideoReader):
     """Reads sequences of frames of videos: what FFmpeg knows, see `fn.decoders.video`.
 
@@ -170,7 +170,7 @@ class VideoArgs(VideoReader):
         return found
 
 
-@op("readers.video", kernel="read_video", contract="source", inputs=0, legacy=["video_reader"])
+@op("readers.video", kernel="read_video", contract="source", devices=["cpu", "gpu"], inputs=0, legacy=["video_reader"])
 class Video(VideoArgs):
     """Reads sequences of frames of videos: what FFmpeg knows, see `fn.decoders.video`.
 

@@ -14,7 +14,14 @@ _RESIZE = frozenset(
 ) - {"dtype", "image_type"}  # which are the reader's
 
 
-@op("readers.video_resize", kernel="read_video", contract="source", inputs=0, legacy=["video_reader_resize"])
+@op(
+    "readers.video_resize",
+    kernel="read_video",
+    contract="source",
+    devices=["cpu", "gpu"],
+    inputs=0,
+    legacy=["video_reader_resize"],
+)
 class VideoResize(VideoArgs, ResizeArgs):
     """Reads sequences of frames of videos, as `fn.readers.video` does, and resizes them, as `fn.resize` does.
 

@@ -147,7 +147,7 @@ class Program:
             self._library.ps_node_device(self._handle, node.device.encode(), self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
-        flags = NodeFlag.EARLY * early | NodeFlag.ALIAS * op.alias | NodeFlag.IO * op.io
+        flags = NodeFlag.EARLY * early | NodeFlag.ALIAS * op.alias | NodeFlag.IO * (op.io and node.device == "cpu")
         flags |= NodeFlag.HOST_OUTPUT * op.host_output | NodeFlag.BATCHWISE * op.batchwise
         flags |= NodeFlag.TOLERANT * (op.on_error != "raise")
         flags |= NodeFlag.MIXES * (op.merges or op.mixes)

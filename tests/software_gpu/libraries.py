@@ -36,6 +36,13 @@ def environment() -> dict[str, str]:
         "PENSTOCK_NVRTC": str(library("libsoftnvrtc.so")),
         "PENSTOCK_NVJPEG": str(library("libsoftnvjpeg.so")),
         "PENSTOCK_NVIMGCODEC": str(library("libsoftnvimgcodec.so")),
+        **_nvcuvid(),
         "PENSTOCK_CACHE": str(library("libsoftnvrtc.so").parent / "cache"),
         "SOFTWARE_GPUS": "2",
     }
+
+
+def _nvcuvid() -> dict[str, str]:
+    """It is built where FFmpeg is, as what decodes videos is."""
+    path = library("libsoftcuda.so").with_name("libsoftnvcuvid.so")
+    return {"PENSTOCK_NVCUVID": str(path)} if path.exists() else {}

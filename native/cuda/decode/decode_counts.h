@@ -12,14 +12,14 @@ namespace ps::gpu {
 
 enum class DecodedBy : uint8_t {
   cpu = PS_DECODED_BY_CPU, cuda = PS_DECODED_BY_CUDA, nvjpeg = PS_DECODED_BY_NVJPEG,
-  nvimagecodec = PS_DECODED_BY_NVIMAGECODEC,
+  nvimagecodec = PS_DECODED_BY_NVIMAGECODEC, nvdec = PS_DECODED_BY_NVDEC,
 };
 
 struct DecodeCounts {
   struct Files {
     std::atomic<int64_t> files{0}, bytes{0};       // bytes: as they are encoded
   };
-  std::array<Files, 4> by;
+  std::array<Files, 5> by;
   std::atomic<int64_t> refused{0};                 // of the CPU's files: those that the GPU was given before
   std::atomic<int64_t> indexed{0};                 // of our kernels' files: those with an index
 

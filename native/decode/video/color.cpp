@@ -58,19 +58,25 @@ Between between(int64_t at, int shift, int64_t count) {
 
 }  // namespace
 
+ColorFactors color_factors(int depth, bool full_range, psv_matrix matrix) {
+  const double unit = double(1 << (depth - 8)), full = ((1 << depth) - 1) / unit;
+  const auto [red, blue] = weights_of(matrix);
+  const double green = 1 - red - blue, chroma = full_range ? 255 / full : 255.0 / 224;
+  ColorFactors f{};
+  f.black = int16_t(full_range ? 0 : 16 << (depth - 8));
+  f.luma = fixed(full_range ? 255 / full : 255.0 / 219);
+  f.red_v = fixed(2 * (1 - red) * chroma);
+  f.blue_u = fixed(2 * (1 - blue) * chroma);
+  f.green_u = fixed(-2 * (1 - blue) * blue / green * chroma);
+  f.green_v = fixed(-2 * (1 - red) * red / green * chroma);
+  return f;
+}
+
 void FrameColors::begin(const psv_picture& picture, psv_matrix matrix) {
   picture_ = picture;
   drop_ = std::max(picture.depth - kMostBits, 0);
   depth_ = picture.depth - drop_;
-  const double unit = double(1 << (depth_ - 8)), full = ((1 << depth_) - 1) / unit;
-  const auto [red, blue] = weights_of(matrix);
-  const double green = 1 - red - blue, chroma = picture.full_range ? 255 / full : 255.0 / 224;
-  black_ = int16_t(picture.full_range ? 0 : 16 << (depth_ - 8));
-  luma_ = fixed(picture.full_range ? 255 / full : 255.0 / 219);
-  red_v_ = fixed(2 * (1 - red) * chroma);
-  blue_u_ = fixed(2 * (1 - blue) * chroma);
-  green_u_ = fixed(-2 * (1 - blue) * blue / green * chroma);
-  green_v_ = fixed(-2 * (1 - red) * red / green * chroma);
+  factors_ = color_factors(depth_, picture.full_range, matrix);
   chroma_width_ = -(-int64_t(picture.width) >> picture.shift_x);
   chroma_height_ = -(-int64_t(picture.height) >> picture.shift_y);
   std::fill(std::begin(mixed_y_), std::end(mixed_y_), -1);
@@ -162,17 +168,17 @@ void FrameColors::row(int64_t y, int64_t x0, int64_t x1, uint8_t* to) {
     chroma_row_[c].resize(room);
     chroma(c, y, x0, x1, chroma_row_[c].data());
   }
-  const Vec black = PS_V(set1_epi16)(black_), half = PS_V(set1_epi16)(16);
+  const Vec black = PS_V(set1_epi16)(factors_.black), half = PS_V(set1_epi16)(16);
   const __m128i shift = _mm_cvtsi32_si128(15 - depth_);
   const auto times = [](Vec v, int16_t factor) { return PS_V(mulhrs_epi16)(v, PS_V(set1_epi16)(factor)); };
   const auto round = [&](Vec v) { return PS_V(srai_epi16)(PS_V(add_epi16)(v, half), 5); };
   for (size_t i = 0; i < n; i += kLanes) {
     const Vec light = PS_V(sub_epi16)(load(luma_row_.data() + i), black);
-    const Vec l = times(PS_V(sll_epi16)(light, shift), luma_);
+    const Vec l = times(PS_V(sll_epi16)(light, shift), factors_.luma);
     const Vec u = load(chroma_row_[1].data() + i), v = load(chroma_row_[2].data() + i);
-    store_bytes(round(PS_V(add_epi16)(l, times(v, red_v_))), r + i);
-    store_bytes(round(PS_V(add_epi16)(PS_V(add_epi16)(l, times(u, green_u_)), times(v, green_v_))), g + i);
-    store_bytes(round(PS_V(add_epi16)(l, times(u, blue_u_))), b + i);
+    store_bytes(round(PS_V(add_epi16)(l, times(v, factors_.red_v))), r + i);
+    store_bytes(round(PS_V(add_epi16)(PS_V(add_epi16)(l, times(u, factors_.green_u)), times(v, factors_.green_v))), g + i);
+    store_bytes(round(PS_V(add_epi16)(l, times(u, factors_.blue_u))), b + i);
   }
   jpeg::interleave(r, g, b, int(n), to);
 }

@@ -8,6 +8,12 @@
 
 namespace ps {
 
+// What makes R, G and B of Y, U and V of so many bits: the level of black, and factors, times 8192.
+struct ColorFactors {
+  int16_t black, luma, red_v, green_u, green_v, blue_u;
+};
+ColorFactors color_factors(int depth, bool full_range, psv_matrix matrix);
+
 // Chroma that several pixels share is interpolated between its samples, which lie in the middle of those pixels. All is
 // computed in integers of 16 bits, so that each level of instructions gives the same bits, and no pixel is further than
 // 1 from the exact result.
@@ -27,7 +33,7 @@ class FrameColors {
 
   psv_picture picture_{};
   int depth_ = 8, drop_ = 0;             // bits of samples, and how many of the file's are dropped
-  int16_t black_ = 0, luma_ = 0, red_v_ = 0, green_u_ = 0, green_v_ = 0, blue_u_ = 0;
+  ColorFactors factors_{};
   int64_t chroma_width_ = 0, chroma_height_ = 0;
   int64_t mixed_y_[3] = {-1, -1, -1};    // the row that mixed_ is for
   Samples mixed_[3], near_, far_, luma_row_;

@@ -41,6 +41,13 @@ void VideoBytes::rethrow(const psv_failure& failure) {
   fail(ErrorKind(failure.kind), failure.text);
 }
 
+void VideoBytes::check_size(const VideoIndex& index) const {
+  const int64_t now = source_.bytes, then = index.head().file_bytes;
+  if (now != then)
+    fail(ErrorKind::read, "it has " + std::to_string(now) + " bytes, and had " + std::to_string(then) +
+         " when its index was made");
+}
+
 std::vector<int64_t> index_video(VideoBytes& bytes) {
   const psv_api& api = video_library();
   psv_failure failure{};
@@ -55,10 +62,7 @@ std::vector<int64_t> index_video(VideoBytes& bytes) {
 }
 
 Video::Video(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index) : bytes_(std::move(bytes)) {
-  const int64_t now = bytes_->source().bytes, then = index.head().file_bytes;
-  if (now != then)
-    fail(ErrorKind::read, "it has " + std::to_string(now) + " bytes, and had " + std::to_string(then) +
-         " when its index was made");
+  bytes_->check_size(index);
   psv_failure failure{};
   decoder_ = video_library().open(&bytes_->source(), index.data(), max_decoded_pixels(), &failure);
   if (!decoder_) bytes_->rethrow(failure);

@@ -22,6 +22,8 @@ class VideoBytes {
   VideoBytes(const VideoBytes&) = delete;
   VideoBytes& operator=(const VideoBytes&) = delete;
   const psv_source& source() const { return source_; }
+  // Throws Error(read) where the index was made of a file with another number of bytes.
+  void check_size(const VideoIndex& index) const;
   [[noreturn]] void rethrow(const psv_failure& failure);
 
  private:

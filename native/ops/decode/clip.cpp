@@ -127,6 +127,31 @@ void ClipWriter::write(Video& video, const VideoIndex& index, const int64_t* fra
   });
 }
 
+void ClipWriter::write_filled(Tensor& frame, State& state) const {
+  Rows& rows = static_cast<Rows&>(state);
+  MemorySink sink(frame.data, picture_format(frame));
+  const Window window = sink.window();
+  rows.floats.begin(sink, window.width() * kChannels, normalized_);
+  fill(window, dtype_ == DType::f32 ? static_cast<RowSink&>(rows.floats) : sink, rows);
+}
+
+device::VideoFrame ClipWriter::job(const VideoIndex& index, const psv_coding& coding) const {
+  const VideoHead& h = index.head();
+  const auto stated = psv_matrix(coding.matrix);
+  const ColorFactors f =
+      color_factors(coding.depth, coding.full_range, matrix_ == PSV_UNKNOWN ? stated : matrix_);
+  device::VideoFrame job{};
+  job.width = h.width, job.height = h.height;
+  job.depth = coding.depth;
+  job.quarter_turns = upright_ ? h.quarter_turns & 3 : 0;
+  job.black = f.black, job.luma_factor = f.luma;
+  job.red_v = f.red_v, job.green_u = f.green_u, job.green_v = f.green_v, job.blue_u = f.blue_u;
+  job.is_float = dtype_ == DType::f32;
+  job.scale = normalized_ ? 1.0f / 255 : 1.0f;
+  job.ycbcr = to_ycbcr_;
+  return job;
+}
+
 void ClipWriter::convert(const VideoIndex& index, const psv_picture& picture, const Window& window, RowSink& sink,
                          Rows& rows) const {
   const int64_t width = picture.width, height = picture.height;

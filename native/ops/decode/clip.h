@@ -9,6 +9,7 @@
 #include "decode/orient.h"
 #include "decode/video/color.h"
 #include "decode/video/video.h"
+#include "device/video/frame.h"
 #include "penstock.h"
 #include "rows/frames.h"
 
@@ -34,6 +35,10 @@ class ClipWriter {
   // Decodes these frames, which are in any order, into those of the output; some may be kFilled.
   void write(Video& video, const VideoIndex& index, const int64_t* frames, int64_t count,
              SequenceSource::Frames& out, State& state) const;
+  // The pixels of a frame that stands for one which is not there.
+  void write_filled(Tensor& frame, State& state) const;
+  // For the GPU: all of a frame's job but where it is read and written.
+  device::VideoFrame job(const VideoIndex& index, const psv_coding& coding) const;
 
  private:
   struct Rows;

@@ -4,21 +4,20 @@
 #include <memory>
 #include <utility>
 
-#include "decode/video/video.h"
 #include "read/containers.h"
 
 namespace ps {
 
-class KeptVideos {
+// V: a Video, or one on a GPU.
+template <class V> class Kept {
  public:
-  explicit KeptVideos(size_t most) : idle_(most) {}
+  explicit Kept(size_t most) : idle_(most) {}
 
-  // Calls `use` with a decoder of this video, which ends behind frame `last`; `open` gives the bytes for a new one.
-  template <class Open, class Use>
-  void with(int64_t number, const VideoIndex& index, int64_t first, int64_t last, Open open, Use use) {
-    std::unique_ptr<Video> video = idle_.take(number, first);
+  // Calls `use` with a decoder of this video, which ends behind frame `last`; `make` gives a new one.
+  template <class Make, class Use> void with(int64_t number, int64_t first, int64_t last, Make make, Use use) {
+    std::unique_ptr<V> video = idle_.take(number, first);
     if (!video) {
-      video = std::make_unique<Video>(open(), index);
+      video = make();
       video->container = number;
     }
     use(*video);
@@ -27,7 +26,7 @@ class KeptVideos {
   }
 
  private:
-  Containers<Video> idle_;
+  Containers<V> idle_;
 };
 
 }  // namespace ps

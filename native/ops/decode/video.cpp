@@ -3,25 +3,25 @@
 #include <cstring>
 #include <string>
 
-#include "ops/decode/clip.h"
+#include "ops/decode/clips.h"
 #include "ops/decode/file.h"
 
 namespace ps {
 namespace {
 
-class DecodeVideo : public SequenceSource {
+class DecodeVideo : public SequenceSource, public GpuOperator {
  public:
   explicit DecodeVideo(const Spec& s)
       : start_(s.arg<int64_t>("start_frame")), end_(s.arg<int64_t>("end_frame")), stride_(s.arg<int64_t>("stride")),
         length_(s.arg<int64_t>("sequence_length")), frames_(s.arg<int64_t>("frames")),
-        writer_(s) {
+        clips_(s, 0) {
     const ArgValue* mode = s.find("pad_mode");
     if (mode && mode->input >= 0) pad_input_ = mode->input;
     else pad_ = pad_mode_of(s.string("pad_mode"));
   }
 
   size_t params_size() const override { return sizeof(Params); }
-  std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
+  std::unique_ptr<State> make_state() const override { return clips_.make_state(); }
 
   // The index goes along with the sample, in memory that lasts as long.
   void setup(const Context& c) const override {
@@ -33,15 +33,22 @@ class DecodeVideo : public SequenceSource {
     std::memcpy(memory, block.data(), block.size() * 8);
     p.index = memory;
     choose(c, p, VideoIndex(memory).frames());
-    writer_.describe(VideoIndex(memory), p.count, c.out(0));
+    clips_.describe(VideoIndex(memory), p.count, c.out(0));
   }
 
   void produce(const Context& c, Frames& out) const override {
-    const Params& p = c.param<Params>();
-    const VideoIndex index(p.index);
-    Video video(std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()), index);
-    writer_.write(video, index, p.frames, p.count, out, *c.state);
+    const VideoIndex index(c.param<Params>().index);
+    clips_.write(order(c, index), out, *c.state);
   }
+
+  // All is done by the worker threads, each of which drives a decoder of the GPU's.
+  void record(gpu::Recorder&) const override {}
+  bool has_host_part() const override { return true; }
+  void run_host(const Context& c) const override {
+    const VideoIndex index(c.param<Params>().index);
+    clips_.write_on_gpu(order(c, index), c.out(0), *c.state);
+  }
+  const gpu::DecodeCounts* decode_counts() const override { return clips_.counts(); }
 
  private:
   struct Params {
@@ -49,6 +56,12 @@ class DecodeVideo : public SequenceSource {
     const int64_t* frames;
     int64_t count;
   };
+
+  static ClipOrder order(const Context& c, const VideoIndex& index) {
+    const Params& p = c.param<Params>();
+    return {ClipOrder::kNotKept, index, p.frames, p.count,
+            [&c] { return std::make_unique<VideoBytes>(c.in(0).data, c.in(0).bytes()); }};
+  }
 
   void choose(const Context& c, Params& p, int64_t all) const {
     int64_t start = 0, stride = 1, end = all;
@@ -90,7 +103,7 @@ class DecodeVideo : public SequenceSource {
   Arg<int64_t> start_, end_, stride_, length_, frames_;
   PadMode pad_ = PadMode::none;
   int pad_input_ = -1;                             // its characters, where it is given for each sample
-  ClipWriter writer_;
+  Clips clips_;
 };
 
 PS_OPERATOR("decode_video", DecodeVideo)

@@ -3,13 +3,13 @@
 // The index of each video comes as one block of a table (native/video/index.h), so shapes are known without a look at
 // the file. Open files with their decoders are kept at the places where they are, and taken by who needs them next.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "core/operator.h"
-#include "ops/decode/clip.h"
-#include "ops/decode/kept_videos.h"
+#include "ops/decode/clips.h"
 #include "ops/read/tables.h"
 #include "read/storage.h"
 
@@ -20,7 +20,7 @@ constexpr size_t kMostOpen = 48;                   // files that are kept open f
 constexpr int64_t kMostKept = int64_t(256) << 20;  // bytes of pictures that their decoders hold
 constexpr int64_t kPictures = 8;                   // that a decoder holds
 
-class ReadVideo : public SequenceSource {
+class ReadVideo : public SequenceSource, public GpuOperator {
  public:
   static constexpr Count kOutputs{1, 4};
 
@@ -31,15 +31,15 @@ class ReadVideo : public SequenceSource {
         ends_(s.table("ends", DType::i64)), labels_(s.table("labels", DType::i32)),
         length_(s.integer("sequence_length")), stride_(s.integer("stride")), uniform_(s.flag("uniform_sample")),
         frame_numbers_(s.string("frame_numbers")), timestamps_(s.flag("enable_timestamps")),
-        pad_(pad_mode_of(s.string("pad_mode"))), writer_(s), kept_(check()) {}
+        pad_(pad_mode_of(s.string("pad_mode"))), clips_(s, check()) {}
 
-  std::unique_ptr<State> make_state() const override { return writer_.make_state(); }
+  std::unique_ptr<State> make_state() const override { return clips_.make_state(); }
 
   void setup(const Context& c) const override {
     const int64_t sample = number(c);
     const int64_t video = videos_.as<int32_t>()[sample];
     for (int k = 0; k < c.num_outputs; k++) c.out(k).source = names_[video];
-    writer_.describe(index(video), count(sample), c.out(0));
+    clips_.describe(index(video), count(sample), c.out(0));
     int at = 1;
     const auto describe = [&](DType type, int64_t n) {
       Tensor& out = c.out(at++);
@@ -53,22 +53,33 @@ class ReadVideo : public SequenceSource {
   }
 
   void produce(const Context& c, Frames& clip) const override {
-    const int64_t sample = number(c);
-    const int64_t video = videos_.as<int32_t>()[sample];
-    const VideoIndex known = index(video);
-    std::vector<int64_t> frames(static_cast<size_t>(count(sample)));
-    for (size_t i = 0; i < frames.size(); i++) frames[i] = frame(sample, int64_t(i));
-    int at = 1;
-    if (labels_) *c.out(at++).as<int32_t>() = labels_.as<int32_t>()[sample];
-    if (!frame_numbers_.empty()) {
-      Tensor& out = c.out(at++);
-      std::copy_n(frames.begin(), out.shape[0], out.as<int32_t>());
-    }
-    if (timestamps_)
-      std::transform(frames.begin(), frames.end(), c.out(at++).as<double>(),
-                     [&](int64_t f) { return f == kFilled ? -1.0 : known.seconds(f); });
-    read(c, video, known, frames, clip);
+    with_order(c, [&](const ClipOrder& order) {
+      write_others(c, order, c.outputs + 1);
+      if (order.count) clips_.write(order, clip, *c.state);
+    });
   }
+
+  // All is done by the worker threads, each of which drives a decoder of the GPU's.
+  void record(gpu::Recorder&) const override {}
+  bool has_host_part() const override { return true; }
+  void run_host(const Context& c) const override {
+    with_order(c, [&](const ClipOrder& order) {
+      std::array<Tensor, kOutputs.most> others;
+      std::array<Tensor*, kOutputs.most> at;
+      std::array<std::vector<uint8_t>, kOutputs.most> memory;
+      for (int k = 1; k < c.num_outputs; k++) {
+        const auto i = size_t(k - 1);
+        others[i] = c.out(k);
+        memory[i].resize(others[i].bytes());
+        others[i].data = memory[i].data();
+        at[i] = &others[i];
+      }
+      write_others(c, order, at.data());
+      for (int k = 1; k < c.num_outputs; k++) clips_.upload(others[size_t(k - 1)].data, c.out(k), *c.state);
+      clips_.write_on_gpu(order, c.out(0), *c.state);
+    });
+  }
+  const gpu::DecodeCounts* decode_counts() const override { return clips_.counts(); }
 
  private:
   size_t check() const {
@@ -121,15 +132,26 @@ class ReadVideo : public SequenceSource {
     return padded_frame(firsts_.as<int64_t>()[sample] + i * stride_, 0, end, pad_);
   }
 
-  void read(const Context& c, int64_t video, const VideoIndex& known, const std::vector<int64_t>& frames,
-            Frames& clip) const {
-    const auto [first, last] = std::minmax_element(frames.begin(), frames.end());
-    if (frames.empty()) return;
-    const int64_t begin = std::max<int64_t>(*first, 0);
-    kept_.with(
-        video, known, begin, std::max(*last, begin),
-        [&] { return std::make_unique<VideoBytes>(open_file(names_[video])); },
-        [&](Video& one) { writer_.write(one, known, frames.data(), int64_t(frames.size()), clip, *c.state); });
+  template <class F> void with_order(const Context& c, F f) const {
+    const int64_t sample = number(c);
+    const int64_t video = videos_.as<int32_t>()[sample];
+    const VideoIndex known = index(video);
+    std::vector<int64_t> frames(static_cast<size_t>(count(sample)));
+    for (size_t i = 0; i < frames.size(); i++) frames[i] = frame(sample, int64_t(i));
+    f(ClipOrder{video, known, frames.data(), int64_t(frames.size()),
+                [&] { return std::make_unique<VideoBytes>(open_file(names_[video])); }});
+  }
+
+  // The outputs behind the first one, in the host's memory.
+  void write_others(const Context& c, const ClipOrder& order, Tensor* const* to) const {
+    if (labels_) *(*to++)->as<int32_t>() = labels_.as<int32_t>()[number(c)];
+    if (!frame_numbers_.empty()) {
+      Tensor& out = **to++;
+      std::copy_n(order.frames, out.shape[0], out.as<int32_t>());
+    }
+    if (timestamps_)
+      std::transform(order.frames, order.frames + order.count, (*to)->as<double>(),
+                     [&](int64_t f) { return f == kFilled ? -1.0 : order.index.seconds(f); });
   }
 
   Names names_;
@@ -141,8 +163,7 @@ class ReadVideo : public SequenceSource {
   std::string frame_numbers_;                      // "": none, "scalar": the first one, "sequence": all
   bool timestamps_;
   PadMode pad_;
-  ClipWriter writer_;
-  mutable KeptVideos kept_;                        // goes first: files know their names by names_
+  Clips clips_;                                    // goes first: files know their names by names_
 };
 
 PS_OPERATOR("read_video", ReadVideo)
