@@ -27,8 +27,8 @@ template <class F> void guarded(Batch& b, const int& node, F f) {
   }
 }
 
-// Whether it is in a GPU's memory, or a copy in the host's that the GPU may still be at work on: that of a segment that no
-// CPU was between.
+// Whether it is in a GPU's memory, or a copy in the host's that the GPU may still be at work on: where no CPU was in
+// between, nobody has waited for it.
 bool made_on_gpu(const Plan& plan, int value) {
   const int node = plan.values[size_t(plan.origin(value))].node;
   return plan.values[size_t(value)].gpu || (node >= 0 && plan.nodes[size_t(node)].host_output);

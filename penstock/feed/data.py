@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from penstock.errors import DeviceError
 from penstock.frameworks import backend_of
 from penstock.machine import native
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+from penstock.tensors.arrays import FEW, KNOWN, describe
 from penstock.tensors.frameworks import current_stream
 from penstock.tensors.gpu_memory import copy_stream, stream_handle
+from penstock.types import to_dali_type
 
 _CUDA = (2, 13)  # DLPack's kinds of memory that NVIDIA GPUs have
 _SMALL = 1 << 16  # bytes that are copied sooner than the GIL is given up and won back
@@ -26,15 +29,15 @@ class Fed:
     ``owner`` keeps memory that was not copied: as long as a batch that shows it.
     """
 
-    __slots__ = ("_destroy", "_pid", "dtype", "handle", "layout", "ndim", "owner", "size")
+    __slots__ = ("_destroy", "_pid", "facts", "handle", "owner", "size")
 
-    def __init__(self, handle: int | None, tensors: TensorListCPU | TensorListGPU, owner: object = None):
+    def __init__(self, handle: int | None, size: int, facts: tuple[Any, ...], owner: object = None):
         self.handle, self.owner, self._pid = handle, owner, os.getpid()
         self._destroy = native.quick().ps_fed_destroy
         if not handle:
             raise native.failure("external_source")
-        self.size = len(tensors)
-        self.dtype, self.ndim, self.layout = tensors.dtype, tensors.ndim(), tensors.layout()
+        self.size = size
+        self.facts = facts  # type, number of axes and layout
 
     def __del__(self, getpid: Any = os.getpid) -> None:
         if self.handle and getpid() == self._pid:  # a forked child must not touch the engine
@@ -55,7 +58,8 @@ def feed(
     on_gpu = _on_gpu(data, device, stream)
     if on_gpu is None:
         tensors = TensorListCPU(dense(data), layout)
-        return Fed(native.blocking().ps_fed_upload(device, tensors._samples, len(tensors)), tensors)
+        handle = native.blocking().ps_fed_upload(device, tensors._samples, len(tensors))
+        return Fed(handle, len(tensors), tensors._facts())
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
@@ -67,7 +71,12 @@ def layout_of(data: Any) -> str:
 
 
 def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool, waits: bool) -> Fed:
-    if has_device_memory(first_of(data)):
+    first = first_of(data)
+    if copy and not waits and type(data) is list and type(first) is np.ndarray and len(data) <= FEW:
+        fed = _feed_few(executor, data, layout)
+        if fed:
+            return fed
+    if type(first) is not np.ndarray and has_device_memory(first):
         raise DeviceError('the data is on a GPU: make the external source with device="gpu"')
     if isinstance(data, TensorListCPU) and layout is None:
         tensors = data  # its descriptors are copied
@@ -76,14 +85,31 @@ def _feed_host(executor: c.c_void_p, data: Any, layout: str | None, copy: bool, 
     small = tensors._volume() * 8 <= _SMALL
     library = native.quick() if small and not (copy and waits) else native.blocking()
     handle = library.ps_fed_host(executor, tensors._samples, len(tensors), int(copy))
-    return Fed(handle, tensors, None if copy else (tensors, data))
+    return Fed(handle, len(tensors), tensors._facts(), None if copy else (tensors, data))
+
+
+def _feed_few(executor: c.c_void_p, arrays: Sequence[Any], layout: str | None) -> Fed | None:
+    """Copies small batches of few arrays, as a list of tensors of them is copied, but without making one. None: they
+    are not of that kind.
+    """
+    one = arrays[0]
+    kind, axes, most = one.dtype, one.ndim, _SMALL // len(arrays)
+    if kind not in KNOWN or axes > native.MAX_DIMS or (layout is not None and layout and len(layout) != axes):
+        return None
+    for array in arrays:
+        flat = type(array) is np.ndarray and array.flags.c_contiguous
+        if not flat or array.dtype != kind or array.ndim != axes or array.nbytes > most:
+            return None
+    samples, _ = describe(arrays, layout or "", ())
+    handle = native.quick().ps_fed_host(executor, samples, len(arrays), 1)
+    return Fed(handle, len(arrays), (to_dali_type(kind), axes, layout or ""))
 
 
 def _feed_device(tensors: TensorListGPU, data: Any, layout: str | None, device: int, copy: bool, stream: Any) -> Fed:
     memory = tensors._memory
     if memory is None:
         empty = TensorListCPU([])
-        return Fed(native.blocking().ps_fed_upload(device, empty._samples, 0), empty)
+        return Fed(native.blocking().ps_fed_upload(device, empty._samples, 0), 0, empty._facts())
     if tensors.device_id() != device:
         raise DeviceError(f"the data is on GPU {tensors.device_id()}, but the pipeline is on GPU {device}")
     if layout is not None:
@@ -98,7 +124,7 @@ def _feed_device(tensors: TensorListGPU, data: Any, layout: str | None, device: 
         copy_stream(device) if producer is None else producer,
         int(producer is None and not ours),
     )
-    return Fed(handle, tensors, None if copy else (tensors, data))
+    return Fed(handle, len(tensors), tensors._facts(), None if copy else (tensors, data))
 
 
 def _on_gpu(data: Any, device: int, stream: Any) -> TensorListGPU | None:
@@ -144,7 +170,7 @@ def _stream_of(data: Any) -> int | None:
 def dense(data: Any) -> Any:
     """The same data, with copies of arrays whose elements do not lie one behind the other."""
     if isinstance(data, (list, tuple)):
-        return [dense(d) for d in data]
+        return [d if type(d) is np.ndarray and d.flags.c_contiguous else dense(d) for d in data]
     if isinstance(data, (TensorCPU, TensorListCPU)):
         return data
     if isinstance(data, np.ndarray):

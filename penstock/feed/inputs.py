@@ -80,10 +80,6 @@ def _without_frames(error: PenstockError) -> PenstockError:
     return error.with_traceback(None)
 
 
-def _facts(value: Fed) -> tuple[Any, ...]:
-    return value.dtype, value.ndim, value.layout
-
-
 @dataclass(eq=False)
 class Input:
     """One external source."""
@@ -111,9 +107,11 @@ class Input:
     def accept(self, items: Sequence[Any], layout: str | None = None, stream: Any = None) -> Given:
         """What an iteration gets of this data: one batch per output. Raises what is wrong with it."""
         values = [self._value(k, item, layout, stream) for k, item in enumerate(items)]
-        if len({v.size for v in values}) > 1:
+        if len(values) > 1 and len({v.size for v in values}) > 1:
             raise self.wrong(f"its outputs have different numbers of samples: {[v.size for v in values]}")
-        self.seen.update({k: _facts(v) for k, v in enumerate(values) if v.size})
+        for k, v in enumerate(values):
+            if v.size:
+                self.seen[k] = v.facts
         return Given(self.node.name, self.numbers, values)
 
     def accept_fed(self, data: Any, layout: str | None, stream: Any) -> list[Given]:
@@ -153,7 +151,7 @@ class Input:
         """Has the source asked for what follows the data that waits."""
         poll = self.op.poll
         last = next(reversed(self.data.values()), None)
-        if poll and last and last.place == (poll.epoch, poll.iteration):
+        if last is not None and last.place and poll and last.place == (poll.epoch, poll.iteration):
             poll.iteration += 1
 
     def _items(self, item: Any) -> Sequence[Any]:
@@ -169,6 +167,8 @@ class Input:
 
     def forget(self, first: int, coming: int) -> None:
         """Drops the data of iterations before ``first``, but for what may be repeated in iteration ``coming``."""
+        if next(iter(self.data), first) >= first:
+            return
         for number in [n for n in self.data if n < first and not (self.op.repeat_last and n == coming - 1)]:
             del self.data[number]
 
@@ -186,12 +186,13 @@ class Input:
             raise self.wrong(f"a batch of {value.size} samples, but the pipeline's batch_size is {self.batch_size}")
         if not value.size:
             return value
-        found = _facts(value)
+        found, before = value.facts, self.seen.get(k)
+        if found == before:  # and so it has what is asked of it
+            return value
         for name, wanted, is_ in zip(("dtype", "ndim"), (op.dtypes[k], op.ndims[k]), found, strict=False):
             if wanted is not None and is_ != wanted:
                 raise self.wrong(f"{name}={wanted!r}, but the data has {is_!r}")
-        before = self.seen.get(k, found)
-        if found[:2] != before[:2] or (before[2] and found[2] != before[2]):
+        if before is not None and (found[:2] != before[:2] or (before[2] and found[2] != before[2])):
             raise self.wrong(f"type, axes and layout were {before} in earlier iterations, and are {found} now")
         return value
 
@@ -279,17 +280,22 @@ class Inputs:
         coming = self._numbers()[1]
         for one in self._inputs.values():
             if one.op.poll:
-                one.finish_interrupted()
+                if one.data:
+                    one.finish_interrupted()
                 if coming not in one.data:
                     self._ask(one, coming)
         given = [one.data[coming] for one in self._inputs.values()]
+        if len(given) == 1 and not self._full and not given[0].refused:
+            return Ready(given, given[0].size)
         failure = next((g.refused for g in given if g.refused), None) or self._wrong_sizes(given)
         return Ready(given, self._batch_size if failure else given[0].size, failure)
 
     def forget(self) -> None:
         """Lets go of the data of iterations that were taken."""
-        for one in self._inputs.values():
-            one.forget(*self._numbers())
+        if self._inputs:
+            first, coming = self._numbers()
+            for one in self._inputs.values():
+                one.forget(first, coming)
 
     def _ask(self, one: Input, coming: int) -> None:
         self._asked += 1
@@ -308,7 +314,10 @@ class Inputs:
 
     def _lacking(self) -> Input | None:
         """An input that was to be fed for the next iteration, and was not."""
-        return next((one for one in self._inputs.values() if not self._ready(one)), None)
+        for one in self._inputs.values():
+            if not (one.op.poll or self._ready(one)):
+                return one
+        return None
 
     def _wait_for(self, one: Input) -> None:
         if not one.op.blocking:

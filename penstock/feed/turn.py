@@ -100,7 +100,7 @@ def in_turn(
     def call(self: _Self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         turn = self._turn
         lock = turn.lock
-        if turn.is_within():
+        if lock._is_owned() or (turn.function is not None and turn.is_within()):
             raise turn.refused(name)
         try:
             if not lock.acquire(False):

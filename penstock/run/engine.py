@@ -94,7 +94,7 @@ class Engine:
                 "this pipeline was built in another process, and threads do not survive a fork: "
                 "build the pipeline in the process that runs it"
             )
-        if self.closed:
+        if self._closing or not self._handle:
             raise GraphError("the pipeline is closed")
 
     @property

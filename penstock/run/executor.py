@@ -91,7 +91,10 @@ class Executor(Engine):
         before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
         one = self.iterations.begin(ready, before, known, Batch(self._quick))
         try:
-            with self.recorded(Call.SCHEDULE):
+            if self.recording:
+                with self.recorded(Call.SCHEDULE):
+                    self._start(one)
+            else:  # without the calls that a block of nothing takes
                 self._start(one)
         except Exception as failure:
             if not self.pending():
@@ -103,7 +106,7 @@ class Executor(Engine):
 
     def failed_to_schedule(self) -> bool:
         """Whether it failed to schedule the next iteration. Raises why when all before it were taken."""
-        self._finish_interrupted()
+        self._finish_interrupted()  # before inputs are asked: what was interrupted may have numbers of its own
         if self._not_scheduled and not self.pending():
             failure, self._not_scheduled = self._not_scheduled, None
             try:
@@ -114,7 +117,7 @@ class Executor(Engine):
 
     def _finish_interrupted(self) -> None:
         """Brings what an error or Ctrl-C left half done to its end, or undoes it."""
-        if self._closing or (self.iterations.is_consistent() and not self._cancelling):
+        if self._closing or (not self._cancelling and self.iterations.is_consistent()):
             return
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
@@ -125,7 +128,9 @@ class Executor(Engine):
         self.iterations.finish_interrupted(has_started=one is not None and self._has_started(one))
 
     def _has_started(self, one: Iteration) -> bool:
-        return one.failure is not None or int(self._quick.ps_executor_scheduled(self._handle)) > one.before
+        if one.accepted or one.failure is not None:
+            return True
+        return int(self._quick.ps_executor_scheduled(self._handle)) > one.before
 
     def _start(self, one: Iteration) -> None:
         order = self.iterations.order(one)
@@ -142,13 +147,15 @@ class Executor(Engine):
         keys = addresses([order.ids, order.epochs])
         if self._quick.ps_executor_schedule(self._handle, one.ready.size, *keys) < 0:
             raise self.program.failure()
+        one.accepted = True
 
     def pending(self) -> int:
         """Iterations scheduled and not taken."""
-        one, coming = self.iterations.starting, self.iterations.coming  # no step may be in between: others look, too
-        if one and one.begin.number == coming and self._has_started(one):
+        iterations = self.iterations
+        one, coming = iterations.starting, iterations.coming  # no step may be in between: others look, too
+        if one is not None and one.begin.number == coming and self._has_started(one):
             coming += 1
-        return 0 if self._cancelling else max(coming - self.place.number, 0)
+        return 0 if self._cancelling else max(coming - iterations.place.number, 0)
 
     def handed_out(self) -> int:
         """Iterations that were taken."""
@@ -156,6 +163,8 @@ class Executor(Engine):
 
     def take(self, gpu_too: bool = False) -> tuple[TensorListCPU | TensorListGPU, ...]:
         """Waits for the oldest iteration, on request also for its work on the GPU, and hands out its outputs."""
+        if not self.recording:
+            return self._take(gpu_too)
         with self.recorded(Call.TAKE):
             return self._take(gpu_too)
 
@@ -196,7 +205,8 @@ class Executor(Engine):
         return True
 
     def _show(self, one: Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
-        one.batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
+        if self._shown:
+            one.batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
         return tuple(one.batch.show(value) for value in self.program.outputs)
 
     def wait(self, gpu_too: bool = False) -> None:
@@ -205,18 +215,23 @@ class Executor(Engine):
         self._finish_interrupted()
         if not self.pending():
             raise GraphError("no iteration is scheduled: call schedule_run() first, or run()")
-        self._wait_for(self.iterations.oldest, gpu_too)
-        while self._mend():
+        first = self.iterations.oldest
+        self._wait_for(first, gpu_too)
+        while self.iterations.oldest.batch.answer.state < 0 and self._mend():
             self._wait_for(self.iterations.oldest, gpu_too)
 
     def _wait_for(self, one: Iteration, gpu_too: bool) -> None:
         answer = one.batch.answer  # there may be one from an earlier call
         while not answer.state:
-            self.check_process()
-            with self.recorded(Call.WAIT):
+            if not self.recording:
                 self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
+            else:
+                with self.recorded(Call.WAIT):
+                    self._blocking.ps_executor_wait(self._handle, _POLL_MS, gpu_too, c.byref(answer))
             if answer.state < 0:
                 one.failure = self._failure_of(one)
+            elif not answer.state:
+                self.check_process()
 
     def _failure_of(self, one: Iteration) -> Exception:
         """Why the last native call failed, which waited for this iteration."""

@@ -49,6 +49,7 @@ class Iteration:
     taken: list[tuple[Any, Any]] = field(default_factory=list)  # indices and epochs that each reader was told
     order: Order | None = None  # known with `end`
     failure: Exception | None = None
+    accepted: bool = False  # by the engine: False is what is not known
 
 
 class Iterations:
@@ -102,16 +103,21 @@ class Iterations:
                 ids, epochs = keys, when
             fed.append(_int64(indices))
         if ids is None:
-            ids = np.arange(self._counted, self._counted + size)
+            ids = np.arange(self._counted, self._counted + size, dtype=np.int64)
             epochs = np.zeros(size, np.int64)
             self._counted += size
+        else:
+            ids, epochs = _int64(ids), _int64(epochs)
         one.end = Place(one.begin.number + 1, self._states(), self._counted, one.ready.after(one.begin.sources))
-        one.order = Order(fed, _int64(ids), _int64(epochs))
+        one.order = Order(fed, ids, epochs)
         return one.order
 
     def is_consistent(self) -> bool:
         """Whether none is on its way, and all that were taken are forgotten."""
-        return self.starting is None and next(iter(self._all), self.place.number) >= self.place.number
+        if self.starting is not None:
+            return False
+        first = self.place.number
+        return next(iter(self._all), first) >= first
 
     def finish_interrupted(self, has_started: bool) -> None:
         """What was starting has been given to the engine, or has not: then its samples are not lost."""
@@ -126,8 +132,9 @@ class Iterations:
         if next(iter(self._all), first) < first:
             for number in [n for n in self._all if n < first]:
                 del self._all[number]
-            for cursor, state in zip(self.cursors, self.place.states, strict=True):
-                cursor.forget(state)
+            if self._readers:
+                for cursor, state in zip(self.cursors, self.place.states, strict=True):
+                    cursor.forget(state)
 
     def throw_away(self) -> None:
         """All of them: readers stand again before the first sample that nobody got."""

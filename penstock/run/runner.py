@@ -75,13 +75,20 @@ class Runner:
         if self._has_ended() or self.executor.failed_to_schedule():
             return False
         try:
-            with self.executor.recorded(Call.SOURCE):
+            if not self.executor.recording:
                 setup()
-                ready = self.inputs.take(needed=lambda: not self.executor.pending())
+                ready = self.inputs.take(self._needed)
+            else:
+                with self.executor.recorded(Call.SOURCE):
+                    setup()
+                    ready = self.inputs.take(self._needed)
         except StopIteration:
             self._ended = self._epochs()
             return False
         return ready is not None and self.executor.schedule(ready)
+
+    def _needed(self) -> bool:
+        return not self.executor.pending()
 
     def check_complete(self, names: Collection[str]) -> None:
         """Raises NoDataError if the next iteration would lack data even when these inputs are fed."""

@@ -42,6 +42,11 @@ class Samples:
         """A sample: the first one, or what the samples of an empty list would be."""
         return self._samples[0] if len(self._samples) else self._none
 
+    def _facts(self) -> tuple[DALIDataType, int, str]:
+        """Type, number of axes and layout."""
+        one = self._one()
+        return DALIDataType(one.dtype), one.ndim, one.layout.decode()
+
     def _like(self) -> native.Tensor:
         """What the samples of an empty list of the same kind would be."""
         one = self._one()

@@ -20,8 +20,11 @@ from tests.random.graphs import Graph
 
 
 def can_be_dynamic(graph: Graph) -> bool:
-    """Whether it has nothing that Python's own statements are for, nor constants of definitions."""
-    return not graph.decides() and "types.Constant" not in graph.text()
+    """Whether it has nothing that Python's own statements are for, nor constants of definitions. An array as long as
+    the batch is a batch there.
+    """
+    alone = any(value.text().partition("= ")[2].startswith("math.") and not value.used() for value in graph.values)
+    return not (alone or graph.decides() or "types.Constant" in graph.text())
 
 
 def draws(graph: Graph) -> bool:
