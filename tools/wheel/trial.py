@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,12 @@ def environment(bin: Path, home: Path) -> dict[str, str]:
     return {"HOME": str(home), "LANG": "C.UTF-8", "PATH": str(bin), "CC": "/nowhere/cc", "CXX": "/nowhere/c++"}
 
 
+def _seconds() -> tuple[float, float]:
+    """The time, and how long processes that have ended were busy."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
 def run(wheel: Path, pythons: Sequence[str] = (), root: Path = Path("/")) -> None:
     """Writes files of all formats in a fresh environment of each Python, and decodes them there."""
     system = System(root.resolve())
@@ -70,14 +77,14 @@ def _try(wheel: Path, base: str, system: System, folder: Path) -> None:
         names |= {"PIP_CERT": str(here / _CERTIFICATES.name), **chosen}
     variables = [f"{name}={value}" for name, value in names.items()]
 
-    def there(title: str, *words: str | Path) -> float:
-        start = time.monotonic()
+    def there(title: str, *words: str | Path) -> None:
         step(title, system.command("/usr/bin/env", "-i", *variables, python, *words), log)
-        return time.monotonic() - start
 
     pip = ("-m", "pip", "--disable-pip-version-check")
     install = (*pip, "install", "--only-binary", ":all:", here / wheel.name)
-    seconds = there(f"Installing {wheel.name}", *install)
+    start = _seconds()
+    there(f"Installing {wheel.name}", *install)
+    installed = _seconds()
     there(f"Installing {' and '.join(_WRITERS)}", *pip, "install", *_WRITERS)
     sample, files = here / _SAMPLE.name, here / "files"
     there("Writing pictures, sounds and videos", "-I", sample, "write", files)
@@ -85,6 +92,9 @@ def _try(wheel: Path, base: str, system: System, folder: Path) -> None:
     used = [*(library.file for library in LOADED), Path(VIDEO).name]
     there("Decoding them", "-I", sample, "read", files, *used)
     note("".join(f"  {line}\n" for line in log.read_text().splitlines()).rstrip())
-    seconds += there("The README's pipeline", "-I", sample, "train", files)
+    before = _seconds()
+    there("The README's pipeline", "-I", sample, "train", files)
+    took, busy = (b - a + d - c for a, b, c, d in zip(start, installed, before, _seconds(), strict=True))
     found = subprocess.run(system.command(python, "-c", _WHERE), capture_output=True, text=True, check=True).stdout
-    note(f"  {wheel.name} works with {found.strip()}; installed, and the README's pipeline run, in {seconds:.0f} s")
+    note(f"  {wheel.name} works with {found.strip()}")
+    note(f"  installing it and running the README's pipeline took {took:.0f} s, {busy:.0f} s of one processor")
