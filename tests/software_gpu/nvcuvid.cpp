@@ -79,6 +79,7 @@ struct SoftParser {
   ParserParams params;
   AVCodecContext* codec = nullptr;
   unsigned surfaces = 0, next = 0;
+  int64_t last = INT64_MIN;                        // time stamp
   int width = 0, height = 0;
 };
 
@@ -119,8 +120,11 @@ bool show(SoftParser& p, const AVFrame& f) {
     if (n <= 0) return false;
     p.surfaces = unsigned(n), p.next = 0;
   }
+  if (f.pts < p.last) return false;                // the real one would give them to other frames
+  p.last = f.pts;
   PictureParams picture{};
   picture.picture = int(p.next++ % p.surfaces);
+  picture.is_intra = f.pict_type == AV_PICTURE_TYPE_I;
   picture.data = reinterpret_cast<const uint8_t*>(&f);         // from one part of this library to the other
   if (p.params.decode(p.params.user, &picture) <= 0) return false;
   if (std::getenv("SOFTWARE_NVCUVID_SILENT")) return true;

@@ -94,6 +94,7 @@ std::string VideoEngine::problem(const psv_coding& coding, int64_t width, int64_
   if (codec < 0) return "its codec is not one of H.264, HEVC, VP8, VP9 and AV1";
   if (!coding.is_420) return "it is not of 4:2:0";
   if (coding.depth < 8 || coding.depth > 12) return "it has " + std::to_string(coding.depth) + " bits";
+  if (width % 2 || height % 2) return "its width or height is odd";      // it would be scaled
   std::lock_guard lock(mutex_);
   auto found = caps_.find({codec, coding.depth});
   if (found == caps_.end()) {

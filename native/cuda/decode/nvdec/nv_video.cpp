@@ -118,7 +118,7 @@ void NvVideo::start(size_t key) {
   if (cuvid::api().cuvidCreateVideoParser(&parser_, &p) != kSuccess) throw Refused{"cuvidCreateVideoParser failed"};
   started_ = key;
   next_ = keys_[key];
-  restarts_ = true, draining_ = false, missed_ = false;
+  restarts_ = begins_ = true, draining_ = false, missed_ = false;
   passed_ = -1;
   waiting_.clear();
   unchecked_.clear();
@@ -129,7 +129,6 @@ bool NvVideo::go_on_to(int64_t frame) {
   std::deque<Shown> waiting;
   waiting.swap(waiting_);
   for (const Shown& s : waiting) offer(s);
-  missed_ = false;
   while (wanted() <= frame) {
     if (missed_ || draining_) return false;
     send();
@@ -146,11 +145,14 @@ void NvVideo::send() {
     psv_failure failure{};
     const uint8_t* data = nullptr;
     int64_t bytes = 0;
-    if (!video_library().packet(feed_.get(), next_, restarts_, &data, &bytes, &failure)) bytes_->rethrow(failure);
+    if (!video_library().packet(feed_.get(), next_, restarts_, &data, &bytes, &failure)) {
+      if (failure.kind == int32_t(ErrorKind::decode)) throw Refused{failure.text};
+      bytes_->rethrow(failure);
+    }
     restarts_ = false;
     source.flags = cuvid::kTimestamp;
     source.data = data, source.bytes = (unsigned long)(bytes);
-    source.timestamp = next_++;
+    source.timestamp = time_of(next_++);
   }
   const CUresult result = cuvid::api().cuvidParseVideoData(parser_, &source);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -196,6 +198,9 @@ int NvVideo::decode_picture(cuvid::PictureParams& params) {
   for (const Shown& s : waiting_)
     if (s.info.picture == params.picture) passed_ = std::max(passed_, s.frame);
   std::erase_if(waiting_, [&](const Shown& s) { return s.frame <= passed_; });
+  // Streams that refresh pictures bit by bit have no other key frame than their first.
+  if (begins_ && started_ > 0 && coding_.codec == PSV_H264 && !params.is_intra) missed_ = true;
+  begins_ = false;
   if (cuvid::api().cuvidDecodePicture(decoder_->handle(), &params) != kSuccess)
     throw Refused{"the GPU's decoder refuses a picture"};
   unchecked_.insert(params.picture);
@@ -204,10 +209,17 @@ int NvVideo::decode_picture(cuvid::PictureParams& params) {
 
 int NvVideo::display(cuvid::DisplayInfo* info) {
   if (!info) return 1;
-  const int64_t p = info->timestamp;
-  const int64_t frame = p >= 0 && p < index_.head().packets ? packet(p).frame : -1;
-  if (frame >= 0) offer({frame, *info});
+  if (info->timestamp % 2) offer({info->timestamp / 2, *info});
   return 1;
+}
+
+// The packet's time stamp for the parser, which takes those that do not rise in the order of presentation for times of
+// decoding, and sorts them: odd numbers for frames, even ones between them for what is not shown.
+int64_t NvVideo::time_of(int64_t number) const {
+  const VideoPacket& p = packet(number);
+  if (p.frame >= 0) return 2 * int64_t(p.frame) + 1;
+  const int32_t *begin = index_.order(), *end = begin + index_.frames();
+  return 2 * (std::lower_bound(begin, end, p.pts, [&](int32_t i, int64_t pts) { return packet(i).pts < pts; }) - begin);
 }
 
 // Takes the frame if it is the next one that is wanted. One behind all of these may be wanted by the next call.
@@ -216,6 +228,7 @@ void NvVideo::offer(const Shown& shown) {
     passed_ = std::max(passed_, shown.frame);
     return;
   }
+  if (missed_) return;
   if (wanted_ == wanted_end_) {
     waiting_.push_back(shown);
     return;

@@ -54,6 +54,7 @@ class NvVideo {
   void stop();                               // of the parser
   bool go_on_to(int64_t frame);
   void send();
+  int64_t time_of(int64_t number) const;
   void offer(const Shown& shown);
   void show(const Shown& shown);
   void check(int picture);
@@ -77,7 +78,7 @@ class NvVideo {
 
   std::vector<int64_t> keys_;                // packets that decoding may begin with: the first, and key frames
   size_t started_ = 0;                       // with which of these this run began
-  bool restarts_ = false, draining_ = false;
+  bool restarts_ = false, begins_ = false, draining_ = false;    // begins_: no picture was decoded yet
   int64_t next_ = 0;                         // the packet to be sent
   int64_t passed_ = -1;                      // frames up to this one can't be had any more without another start
   bool missed_ = false;                      // a frame that is wanted did not come
