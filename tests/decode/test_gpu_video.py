@@ -1,5 +1,5 @@
-"""Videos on a GPU: what the CPU gives. On the software GPU, whose decoders are FFmpeg's, bit for bit; a real one's may be
-a few levels off.
+"""Videos on a GPU: what the CPU gives. On the software GPU, whose decoders are FFmpeg's, bit for bit; a real one's may
+be a few levels off.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, types
-from penstock.decode import video_engine
+from penstock.arguments import video_engine
 from penstock.errors import DecodeError
 from penstock.machine import libraries
 from tests.decode.test_video import turned
@@ -214,12 +214,16 @@ class TestFaults:
         pipe.run()
         text = pipe.explain()
         assert "videos: NVDEC (video_engine='auto')" in text
-        assert "NVDEC" in text.split("so far:")[1] and "CPU" in text.split("so far:")[1]
+        done = text.split("so far:")[1]
+        assert "NVDEC 1 file" in done
+        assert "CPU 1 file" in done
 
     def test_no_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(libraries, "found", lambda name: name != "nvcuvid")
         chosen = video_engine.choose("auto")
-        assert chosen.name == "cpu" and chosen.missing and "libnvcuvid" in chosen.notes()[0]
+        assert chosen.name == "cpu"
+        assert chosen.missing
+        assert "libnvcuvid" in chosen.notes()[0]
 
 
 def broken(data: bytes) -> bytes:
