@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.arguments.video_frames import MATRICES, FrameArgs
 from penstock.arguments.video_engine import ENGINES
+from penstock.arguments.video_frames import MATRICES, FrameArgs
 from penstock.errors import TensorError
 from penstock.feed.data import dense
 from penstock.feed.input_op import InputOp
