@@ -377,7 +377,7 @@ def check_arguments(cls: type[Op], given: dict[str, Any], is_node: IsNode) -> Op
     values, tensors = check_given(cls, given, is_node)
     for name, argument in cls.arguments.items():
         if argument.required and name not in values and name not in tensors:
-            # A TypeError as for any function of Python's; DALI's classes in Python raise that, its others a RuntimeError.
+            # A TypeError as for any function of Python's; so DALI's classes in Python, its others raise a RuntimeError.
             raise ArgumentTypeError(f"{cls.shown_name()}: the argument {name!r} is required: {argument.doc}")
     return cls(values, tensors)
 

@@ -85,6 +85,7 @@ device.boxes
 device.noise
 device.audio
 device.custom
+device.video
 core
 video
 read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock import types
 from penstock.arguments.on_error import OnErrorArgs
-from penstock.decode.video_engine import ENGINES, VideoEngine, choose
+from penstock.arguments.video_engine import ENGINES, VideoEngine, choose
 from penstock.op import arg, fixed
 
 PAD_MODES = ("none", "constant", "edge", "repeat", "reflect_1001", "symmetric", "reflect_101", "reflect")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from penstock.arguments.video_engine import ENGINES
 from penstock.arguments.video_frames import MATRICES, FrameArgs
-from penstock.decode.video_engine import ENGINES
 from penstock.errors import TensorError
 from penstock.feed.data import dense
 from penstock.feed.input_op import InputOp
@@ -40,7 +40,7 @@ class InputVideo(InputOp):
     broken, OperatorError where FFmpeg is missing; NoDataError from ``run`` where no video is left; DecodeError for
     frames that cannot be decoded, naming them.
 
-    The GPU's decoder is not used yet (``device="mixed"``).
+    With ``device="mixed"`` the GPU decodes, as `fn.decoders.video` has it; what is fed is in the CPU's memory.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

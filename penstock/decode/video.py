@@ -40,7 +40,11 @@ class Video(FrameArgs):
     OperatorError for frames that are not there, and where FFmpeg is missing: it says what to install. Frames of another
     size than the first one's, and of more pixels than pictures may have, are refused, too.
 
-    DALI decodes VP8, VP9 and MJPEG on the CPU. The GPU's decoder is not used yet.
+    With ``device="mixed"`` NVIDIA's decoder (NVDEC) decodes H.264, HEVC, VP8, VP9 and AV1 of 4:2:0, as far as the GPU
+    has it, and the CPU the rest: see ``video_engine``. Frames are the same; which engine decoded, `Pipeline.explain`
+    says. NVDEC does not tell of all damage: what it conceals may be shown.
+
+    DALI decodes VP8, VP9 and MJPEG on the CPU.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

@@ -54,8 +54,9 @@ class ExperimentalVideo(VideoReader):
     ReadError for files that cannot be read; DecodeError for files that are no video or broken, and frames that cannot
     be decoded, naming file and frame. ``on_error`` leaves such files out.
 
-    DALI skips files that are broken, and reads nothing where a list tells a start and no end. The GPU's decoder is not
-    used yet.
+    With ``device="gpu"`` all outputs are there, and NVIDIA's decoder does what it can, as `fn.decoders.video` has it.
+
+    DALI skips files that are broken, and reads nothing where a list tells a start and no end.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -131,7 +132,7 @@ class VideoArgs(VideoReader):
     skip_vfr_check = arg(
         False, "Take videos of variable frame rate.", unused="they are as good as others: frames are counted"
     )
-    additional_decode_surfaces = arg(2, "More surfaces for the GPU's decoder.", unused="there is none on the CPU")
+    additional_decode_surfaces = arg(2, "More surfaces for the GPU's decoder.", unused="it has as many as it needs")
     uniform_sample = fixed(False)
     fill_value = fixed([0])
 
@@ -184,7 +185,7 @@ class Video(VideoArgs):
 
     Errors: as `fn.experimental.readers.video`; ArgumentError for parts without a frame, too.
 
-    DALI has it on GPUs only.
+    With ``device="gpu"`` as there. DALI has it on GPUs only.
 
     Example:
         >>> @pipeline_def(batch_size=2, num_threads=1, device_id=None)

@@ -177,5 +177,5 @@ def test_batches_are_decoded_with_the_memory_there_is(tmp_path: Path, budget: st
     assert done.returncode == 0, done.stderr
     left = 3 * large if budget == "34M" else 0
     assert json.loads(done.stdout) == {
-        "cpu": left, "cuda": 3 * len(files) - left, "nvjpeg": 0, "nvimagecodec": 0, "refused": left,
+        "cpu": left, "cuda": 3 * len(files) - left, "nvjpeg": 0, "nvimagecodec": 0, "nvdec": 0, "refused": left,
     }  # fmt: skip

@@ -1,9 +1,10 @@
-"""Videos on a GPU: what the CPU gives. On the software GPU, whose decoders are FFmpeg's, bit for bit; a real one's may be
-a few levels off.
+"""Videos on a GPU: what the CPU gives. On the software GPU, whose decoders are FFmpeg's, bit for bit; a real one's may
+be a few levels off.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,17 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, fn, types
-from penstock.decode import video_engine
+from penstock.arguments import video_engine
 from penstock.errors import DecodeError
 from penstock.machine import libraries
 from tests.decode.test_video import turned
 from tests.decode.videos import Array, Clip, encoded
-from tests.software_gpu.libraries import environment
+from tests.software_gpu.libraries import has_real_gpu
 
 pytestmark = pytest.mark.usefixtures("software_gpu")
-MOST = 0 if environment() else 3  # levels of difference
+REAL = os.environ.get("PENSTOCK_TEST_REAL_GPU") == "1" or has_real_gpu()
+MOST = 3 if REAL else 0  # levels of difference
+software = pytest.mark.skipif(REAL, reason="of the software GPU")
 H264 = Clip("libx264", "mp4", gop=12, b=2)
 VIDEOS = [
     H264,
@@ -108,7 +111,7 @@ def test_videos_of_many_sizes_share_decoders(tmp_path: Path, monkeypatch: pytest
     sizes = [(64, 48), (96, 80), (64, 48), (128, 112), (48, 64), (200, 160)]
     files = [encoded(Clip("libx264", "mp4", width=w, height=h, frames=8)) for w, h in sizes]
     assert_alike(frames_of(*files, threads=1, runs=2, **ENGINE), frames_of(*files, device="cpu"))
-    if not environment():
+    if REAL:
         return
     lines = log.read_text().splitlines()
     made = sum(line.startswith("create") for line in lines)
@@ -193,7 +196,13 @@ def test_what_the_decoder_does_not_take_the_cpu_decodes() -> None:
     assert_alike(frames_of(*files, **ENGINE), frames_of(*files, device="cpu"))
 
 
-@pytest.mark.skipif(not environment(), reason="of the software GPU")
+def test_the_cpu_on_demand() -> None:
+    data = encoded(H264)
+    found = frames_of(data, video_engine="cpu", frames=[39, 3, 50], fill_value=[9])
+    assert_alike(found, frames_of(data, device="cpu", frames=[39, 3, 50], fill_value=[9]), 0)
+
+
+@software
 class TestFaults:
     def test_decoder_that_delivers_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SOFTWARE_NVCUVID_SILENT", "1")
@@ -214,12 +223,16 @@ class TestFaults:
         pipe.run()
         text = pipe.explain()
         assert "videos: NVDEC (video_engine='auto')" in text
-        assert "NVDEC" in text.split("so far:")[1] and "CPU" in text.split("so far:")[1]
+        done = text.split("so far:")[1]
+        assert "NVDEC 1 file" in done
+        assert "CPU 1 file" in done
 
     def test_no_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(libraries, "found", lambda name: name != "nvcuvid")
         chosen = video_engine.choose("auto")
-        assert chosen.name == "cpu" and chosen.missing and "libnvcuvid" in chosen.notes()[0]
+        assert chosen.name == "cpu"
+        assert chosen.missing
+        assert "libnvcuvid" in chosen.notes()[0]
 
 
 def broken(data: bytes) -> bytes:
@@ -228,6 +241,7 @@ def broken(data: bytes) -> bytes:
     return data[:at] + bytes(400) + data[at + 400 :]
 
 
+@software  # a real one conceals some damage without a word
 def test_damage_is_told_as_the_cpu_tells_it() -> None:
     data = broken(encoded(Clip("libx264", "matroska", gop=12, b=2)))
     with pytest.raises(DecodeError) as wanted:
@@ -237,6 +251,7 @@ def test_damage_is_told_as_the_cpu_tells_it() -> None:
     assert str(wanted.value).splitlines()[0] == str(found.value).splitlines()[0]
 
 
+@software
 def test_broken_files_are_left_out(tmp_path: Path, names: list[str]) -> None:
     path = tmp_path / "broken.matroska"
     path.write_bytes(broken(encoded(Clip("libx264", "matroska", gop=12, b=2))))

@@ -114,7 +114,7 @@ def test_the_gpus_share_goes_by_bytes(
             (out,) = pipe.run()
         assert decoded() - before == share
         (counted,) = p.figures.decoded.values()
-        assert counted.files == {"cpu": len(files) - share, "cuda": 0, "nvjpeg": share, "nvimagecodec": 0}
+        assert counted.files == {"cpu": len(files) - share, "cuda": 0, "nvjpeg": share, "nvimagecodec": 0, "nvdec": 0}
         assert counted.bytes["nvjpeg"] == sum(
             map(len, [f for f, k in zip(files, order, strict=True) if k != "p"][:share])
         )

@@ -19,7 +19,7 @@ import pytest
 
 import penstock
 from penstock import fn, pipeline_def, types
-from penstock.decode.engines import Decoded
+from penstock.arguments.decoded import Decoded
 from penstock.decode.jpeg_index import build_index
 from penstock.read.broken_samples import BrokenSample
 from tests.decode.pictures import Array, exif, write

@@ -17,7 +17,7 @@ import pytest
 
 import penstock
 from penstock import Pipeline, errors, fn, pipeline_def, types
-from penstock.decode.engines import Decoded
+from penstock.arguments.decoded import Decoded
 from penstock.insight.figures import Figures, Work
 from penstock.insight.verdict import judge
 from penstock.machine.codecs import codecs

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from penstock import errors, types
+from penstock.arguments.decoded import ENGINES
 from penstock.augment.tensor.reductions import Reduction
-from penstock.decode.engines import ENGINES
 from penstock.decode.jpeg_index import Indexed
 from penstock.machine import native, operator_library
 from penstock.optimize.plan import Where

@@ -177,7 +177,8 @@ void FrameColors::row(int64_t y, int64_t x0, int64_t x1, uint8_t* to) {
     const Vec l = times(PS_V(sll_epi16)(light, shift), factors_.luma);
     const Vec u = load(chroma_row_[1].data() + i), v = load(chroma_row_[2].data() + i);
     store_bytes(round(PS_V(add_epi16)(l, times(v, factors_.red_v))), r + i);
-    store_bytes(round(PS_V(add_epi16)(PS_V(add_epi16)(l, times(u, factors_.green_u)), times(v, factors_.green_v))), g + i);
+    const Vec without_v = PS_V(add_epi16)(l, times(u, factors_.green_u));
+    store_bytes(round(PS_V(add_epi16)(without_v, times(v, factors_.green_v))), g + i);
     store_bytes(round(PS_V(add_epi16)(l, times(u, factors_.blue_u))), b + i);
   }
   jpeg::interleave(r, g, b, int(n), to);

@@ -76,6 +76,11 @@ bool VideoDecoder::become(const DecoderKind& kind) {
   return true;
 }
 
+int64_t VideoDecoder::bytes() const {
+  const int64_t samples = int64_t(most_width_) * most_height_ * 3 / 2;
+  return samples * (kind_.surfaces + kOutputs) * (kind_.depth > 8 ? 2 : 1);
+}
+
 std::shared_ptr<VideoEngine> VideoEngine::of(Device& device) {
   return Shared<int, VideoEngine>::get(device.number(), [&] { return std::make_shared<VideoEngine>(device); });
 }
@@ -142,12 +147,13 @@ std::unique_ptr<VideoDecoder> VideoEngine::take(const DecoderKind& kind) {
 
 void VideoEngine::give_back(std::unique_ptr<VideoDecoder> decoder) {
   if (!decoder) return;
-  std::unique_ptr<VideoDecoder> surplus;         // its destructor waits, so without the lock
+  std::list<std::unique_ptr<VideoDecoder>> surplus;         // destructors wait, so without the lock
   std::lock_guard lock(mutex_);
   idle_.push_back(std::move(decoder));
-  if (idle_.size() <= kMostIdle) return;
-  surplus = std::move(idle_.front());
-  idle_.pop_front();
+  int64_t bytes = 0;
+  for (const auto& one : idle_) bytes += one->bytes();
+  for (; bytes > kMostIdle && idle_.size() > 1; surplus.splice(surplus.end(), idle_, idle_.begin()))
+    bytes -= idle_.front()->bytes();
 }
 
 }  // namespace ps::gpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
@@ -40,6 +41,7 @@ class VideoDecoder {
   bool become(const DecoderKind& kind);        // false: the driver refuses
   cuvid::Decoder handle() const { return handle_; }
   const DecoderKind& kind() const { return kind_; }
+  int64_t bytes() const;                       // of its pictures, about
 
   static constexpr unsigned kOutputs = 4;      // frames that are mapped at a time
 
@@ -64,7 +66,7 @@ class VideoEngine {
   Device& device() const { return device_; }
 
  private:
-  static constexpr size_t kMostIdle = 8;
+  static constexpr int64_t kMostIdle = int64_t(1) << 30;    // bytes: to make a decoder takes long
   Device& device_;
   std::mutex mutex_;
   std::map<std::pair<int, int>, cuvid::Caps> caps_;         // by codec and depth

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from penstock.decode.engines import Decoded, has_compiler
+from penstock.arguments.decoded import Decoded, has_compiler
 from penstock.graph.blame import warn
 from penstock.machine import libraries
 
