@@ -102,7 +102,16 @@ def test_an_argument_without_effect_says_why() -> None:
 # What every operator takes, see penstock/ops.py.
 _COMMON = {"bytes_per_sample_hint", "preserve"}
 # What DALI does not have.
-_OWN = {"adjust_orientation", "color_matrix", "jpeg_engine", "jpeg_index", "on_error", "sampler", "verify_checksums"}
+_OWN = {
+    "adjust_orientation",
+    "color_matrix",
+    "jpeg_engine",
+    "jpeg_index",
+    "on_error",
+    "sampler",
+    "verify_checksums",
+    "video_engine",
+}
 # What DALI cannot do without.
 _OPTIONAL = {"index_path"}
 # Where DALI's class in Python has another default than the schema, and overrules it.
