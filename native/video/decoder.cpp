@@ -14,10 +14,7 @@ bool knows_disposable(int codec) {
 }  // namespace
 
 Decoder::Decoder(Input& input, const VideoIndex& index, int64_t most_pixels)
-    : input_(input), index_(index), packets_(input, index), frame_(av_frame_alloc()) {
-  keys_.push_back(0);
-  for (int64_t p = 1; p < index.head().packets; p++)
-    if (packet(p).is_key) keys_.push_back(p);
+    : input_(input), index_(index), packets_(input, index), frame_(av_frame_alloc()), keys_(index) {
   const VideoHead& h = index.head();
   const AVCodec* codec = avcodec_find_decoder(AVCodecID(h.codec));
   if (!codec) fail(ErrorKind::unsupported, "this FFmpeg does not decode this video's codec");
@@ -50,7 +47,7 @@ bool Decoder::decode(const int64_t* frames, int64_t count, psv_take take, void* 
   wanted_ = frames, wanted_end_ = frames + count;
   for (int64_t i = 0; i < count; i++) {
     const int64_t f = frames[i], own = index_.order()[f];
-    const size_t key = key_of(f, own);
+    const size_t key = keys_.of(f, own);
     const bool goes_on = running_ && f > shown_ && started_ <= key && !skipped_.count(own);
     if (!goes_on || keys_[key] > next_) start(key);
     // Not every key frame is one that decoding can begin with, whatever the container says.
@@ -60,7 +57,7 @@ bool Decoder::decode(const int64_t* frames, int64_t count, psv_take take, void* 
       if (problem.empty()) break;
       if (back == 0 || started_ == 0)
         fail(ErrorKind::decode, "frame " + std::to_string(f) + " cannot be decoded: " + problem);
-      start(key_of(f, keys_[started_ > back ? started_ - back : 0]));
+      start(keys_.of(f, keys_[started_ > back ? started_ - back : 0]));
     }
     const psv_picture shown = picture(f);
     if (take(user, f, &shown)) return false;
@@ -82,15 +79,6 @@ bool Decoder::go_on_to(int64_t frame) {
     if (draining_) return false;
     send();
   }
-}
-
-// Of key frames, the last one in the order of decoding, at this packet or before it, from which the frame can be
-// reached: one that is shown no later. What comes behind a key frame and is shown before it may need what is before.
-size_t Decoder::key_of(int64_t frame, int64_t from) const {
-  auto at = std::upper_bound(keys_.begin(), keys_.end(), from);
-  while (--at != keys_.begin())
-    if (packet(*at).frame >= 0 && packet(*at).frame <= frame) break;
-  return size_t(at - keys_.begin());
 }
 
 void Decoder::start(size_t key) {
@@ -152,7 +140,7 @@ bool Decoder::receive() {
 
 // Why the frame is not to be trusted: it is broken, or follows one that is, and may refer to it; else empty.
 std::string Decoder::what_is_broken(int64_t frame) const {
-  const int64_t own = index_.order()[frame], key = keys_[key_of(frame, own)];
+  const int64_t own = index_.order()[frame], key = keys_[keys_.of(frame, own)];
   for (const int64_t p : broken_) {
     if (p == own) return "it is broken";
     if (p < key || p > own) continue;

@@ -24,7 +24,6 @@ class Decoder {
 
  private:
   bool go_on_to(int64_t frame);
-  size_t key_of(int64_t frame, int64_t from) const;
   void start(size_t key);
   void send();
   bool receive();
@@ -41,7 +40,7 @@ class Decoder {
   Frame frame_;
 
   bool running_ = false, draining_ = false;
-  std::vector<int64_t> keys_;               // packets that decoding may begin with: the first, and key frames
+  KeyFrames keys_;
   size_t started_ = 0;                      // with which of these this run began
   int64_t next_ = 0;                        // the packet to be sent
   int64_t shown_ = -1;                      // the last frame that came out

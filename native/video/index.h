@@ -5,9 +5,11 @@
 //     | int32, by frame: its packet; filled up to 8 bytes
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace ps {
 
@@ -84,6 +86,28 @@ class VideoIndex {
 
  private:
   const uint8_t* data_ = nullptr;
+};
+
+// The packets that decoding may begin with: the first one, and key frames.
+class KeyFrames {
+ public:
+  explicit KeyFrames(const VideoIndex& index) : index_(index), packets_{0} {
+    for (int64_t p = 1; p < index.head().packets; p++)
+      if (index.packets()[p].is_key) packets_.push_back(p);
+  }
+  int64_t operator[](size_t key) const { return packets_[key]; }
+  // The last one in the order of decoding, at this packet or before it, from which the frame can be reached: one that is
+  // shown no later. What comes behind a key frame and is shown before it may need what is before.
+  size_t of(int64_t frame, int64_t from) const {
+    auto at = std::upper_bound(packets_.begin(), packets_.end(), from);
+    while (--at != packets_.begin())
+      if (const int32_t shown = index_.packets()[*at].frame; shown >= 0 && shown <= frame) break;
+    return size_t(at - packets_.begin());
+  }
+
+ private:
+  VideoIndex index_;
+  std::vector<int64_t> packets_;
 };
 
 }  // namespace ps

@@ -8,17 +8,6 @@
 namespace ps::gpu {
 namespace {
 
-int codec_of(int codec) {
-  switch (codec) {
-    case PSV_H264: return cuvid::kH264;
-    case PSV_HEVC: return cuvid::kHevc;
-    case PSV_VP8: return cuvid::kVp8;
-    case PSV_VP9: return cuvid::kVp9;
-    case PSV_AV1: return cuvid::kAv1;
-    default: return -1;
-  }
-}
-
 // Files of about one size share a decoder.
 unsigned rounded(unsigned extent) { return (extent + 255) / 256 * 256; }
 
@@ -28,6 +17,17 @@ std::string status_of(CUresult result) {
 }
 
 }  // namespace
+
+int nvdec_codec(int codec) {
+  switch (codec) {
+    case PSV_H264: return cuvid::kH264;
+    case PSV_HEVC: return cuvid::kHevc;
+    case PSV_VP8: return cuvid::kVp8;
+    case PSV_VP9: return cuvid::kVp9;
+    case PSV_AV1: return cuvid::kAv1;
+    default: return -1;
+  }
+}
 
 VideoDecoder::VideoDecoder(const DecoderKind& kind)
     : kind_(kind), most_width_(rounded(kind.width)), most_height_(rounded(kind.height)) {
@@ -95,7 +95,7 @@ VideoEngine::~VideoEngine() {
 }
 
 std::string VideoEngine::problem(const psv_coding& coding, int64_t width, int64_t height) {
-  const int codec = codec_of(coding.codec);
+  const int codec = nvdec_codec(coding.codec);
   if (codec < 0) return "its codec is not one of H.264, HEVC, VP8, VP9 and AV1";
   if (!coding.is_420) return "it is not of 4:2:0";
   if (coding.depth < 8 || coding.depth > 12) return "it has " + std::to_string(coding.depth) + " bits";

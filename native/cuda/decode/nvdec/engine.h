@@ -21,6 +21,8 @@ struct Refused {
   std::string why;
 };
 
+int nvdec_codec(int codec);                    // NVIDIA's number of one of psv_codec; -1: it has none
+
 // What a decoder is made for.
 struct DecoderKind {
   int codec = 0, depth = 8;

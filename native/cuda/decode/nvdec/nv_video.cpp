@@ -15,30 +15,17 @@ constexpr unsigned kDelay = 1;               // frames that wait to be shown whi
 
 unsigned even(unsigned extent) { return (extent + 1) & ~1u; }
 
-int cuvid_codec(int codec) {
-  switch (codec) {
-    case PSV_H264: return cuvid::kH264;
-    case PSV_HEVC: return cuvid::kHevc;
-    case PSV_VP8: return cuvid::kVp8;
-    case PSV_VP9: return cuvid::kVp9;
-    default: return cuvid::kAv1;
-  }
-}
-
 }  // namespace
 
 void NvVideo::CloseFeed::operator()(psv_feed* f) const { video_library().close_feed(f); }
 
 NvVideo::NvVideo(std::unique_ptr<VideoBytes> bytes, const VideoIndex& index, std::shared_ptr<VideoEngine> engine)
-    : bytes_(std::move(bytes)), index_(index), engine_(std::move(engine)) {
+    : bytes_(std::move(bytes)), index_(index), engine_(std::move(engine)), keys_(index) {
   bytes_->check_size(index);
   video_library().coding(index.data(), &coding_);
   psv_failure failure{};
   feed_.reset(video_library().open_feed(&bytes_->source(), index.data(), &failure));
   if (!feed_) bytes_->rethrow(failure);
-  keys_.push_back(0);
-  for (int64_t p = 1; p < index.head().packets; p++)
-    if (packet(p).is_key) keys_.push_back(p);
 }
 
 NvVideo::~NvVideo() {
@@ -62,14 +49,14 @@ void NvVideo::decode(const int64_t* frames, int64_t count, CUstream stream, cons
   try {
     while (wanted_ < wanted_end_) {
       const int64_t f = *wanted_, own = index_.order()[f];
-      const size_t key = key_of(f, own);
+      const size_t key = keys_.of(f, own);
       if (!can_go_on_to(f, key)) start(key);
       // Not every key frame is one that decoding can begin with, whatever the container says.
       for (const size_t back : {size_t(1), size_t(4), size_t(0)}) {
         if (go_on_to(f)) break;
         if (back == 0 || started_ == 0)
           throw Refused{"frame " + std::to_string(f) + " does not come out of the GPU's decoder"};
-        start(key_of(f, keys_[started_ > back ? started_ - back : 0]));
+        start(keys_.of(f, keys_[started_ > back ? started_ - back : 0]));
       }
     }
     unmap(0);
@@ -87,18 +74,10 @@ bool NvVideo::can_go_on_to(int64_t frame, size_t key) const {
   return !draining_ || std::any_of(waiting_.begin(), waiting_.end(), [&](const Shown& s) { return s.frame == frame; });
 }
 
-// As Decoder::key_of() of native/video/decoder.h.
-size_t NvVideo::key_of(int64_t frame, int64_t from) const {
-  auto at = std::upper_bound(keys_.begin(), keys_.end(), from);
-  while (--at != keys_.begin())
-    if (packet(*at).frame >= 0 && packet(*at).frame <= frame) break;
-  return size_t(at - keys_.begin());
-}
-
 void NvVideo::start(size_t key) {
   stop();
   cuvid::ParserParams p{};
-  p.codec = cuvid_codec(coding_.codec);
+  p.codec = nvdec_codec(coding_.codec);
   p.decode_surfaces = 1;                     // sequence() says how many
   p.error_threshold = 100;                   // broken pictures are decoded, too, and checked then
   p.display_delay = kDelay;

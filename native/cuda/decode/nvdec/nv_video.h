@@ -49,7 +49,6 @@ class NvVideo {
   const VideoPacket& packet(int64_t i) const { return index_.packets()[i]; }
   int64_t wanted() const { return wanted_ < wanted_end_ ? *wanted_ : INT64_MAX; }
   bool can_go_on_to(int64_t frame, size_t key) const;
-  size_t key_of(int64_t frame, int64_t from) const;
   void start(size_t key);
   void stop();                               // of the parser
   bool go_on_to(int64_t frame);
@@ -76,7 +75,7 @@ class NvVideo {
   int left_ = 0, top_ = 0;                   // of what is shown, in what is coded
   std::exception_ptr failure_;               // of a callback
 
-  std::vector<int64_t> keys_;                // packets that decoding may begin with: the first, and key frames
+  KeyFrames keys_;
   size_t started_ = 0;                       // with which of these this run began
   bool restarts_ = false, begins_ = false, draining_ = false;    // begins_: no picture was decoded yet
   int64_t next_ = 0;                         // the packet to be sent
