@@ -96,8 +96,8 @@ class KeyFrames {
       if (index.packets()[p].is_key) packets_.push_back(p);
   }
   int64_t operator[](size_t key) const { return packets_[key]; }
-  // The last one in the order of decoding, at this packet or before it, from which the frame can be reached: one that is
-  // shown no later. What comes behind a key frame and is shown before it may need what is before.
+  // The last one in the order of decoding, at this packet or before it, from which the frame can be reached: one that
+  // is shown no later. What comes behind a key frame and is shown before it may need what is before.
   size_t of(int64_t frame, int64_t from) const {
     auto at = std::upper_bound(packets_.begin(), packets_.end(), from);
     while (--at != packets_.begin())
