@@ -33,9 +33,13 @@ TAKEN = {
     "narrow": jpeg(smooth(RANDOM, 3, 200)),
     "large": jpeg(RANDOM.integers(0, 256, (520, 610, 3), np.uint8), quality=95),
     **{f"turned {i}": jpeg(smooth(RANDOM, 70, 33), orientation=i) for i in range(2, 9)},
+    "progressive": jpeg(smooth(RANDOM, 90, 81), progressive=True),
+    "progressive 4:2:0": jpeg(smooth(RANDOM, 123, 97), progressive=True, subsampling="4:2:0", quality=95),
+    "progressive gray": jpeg(smooth(RANDOM, 55, 81, 1), "L", progressive=True),
+    "progressive restarts": jpeg(smooth(RANDOM, 90, 81), progressive=True, restart_marker_blocks=3),
+    "progressive turned": jpeg(smooth(RANDOM, 70, 33), progressive=True, orientation=6),
 }
 LEFT = {
-    "progressive": jpeg(smooth(RANDOM, 90, 81), progressive=True),
     "cmyk": jpeg(smooth(RANDOM, 90, 81, 4), "CMYK"),
     "png": png(RANDOM.integers(0, 256, (71, 80, 3)), 2, 8),
 }
@@ -144,7 +148,7 @@ def test_what_the_cpu_decodes(tmp_path: Path, arguments: dict[str, Any]) -> None
 
 @pytest.mark.parametrize(("load", "share"), [(0.5, 5), (0.9, 9), (0.04, 0), (1.0, 10), (None, 10)])
 def test_a_share_that_is_given_leaves_the_rest_to_the_cpu(tmp_path: Path, load: float | None, share: int) -> None:
-    files, counts = [TAKEN["4:4:4"], LEFT["progressive"]] * 10, dict[str, int]()
+    files, counts = [TAKEN["4:4:4"], LEFT["cmyk"]] * 10, dict[str, int]()
     ours = decode_mixed(tmp_path, files, counts=counts, hw_decoder_load=load)
     assert_equal(ours, decode(tmp_path, files))
     wanted = {"cuda": share, "cpu": 20 - share, "refused": 0}
@@ -166,10 +170,11 @@ def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("on_error", ["raise", "replace"])
 def test_a_batch_for_all_decoders(tmp_path: Path, on_error: str) -> None:
-    """One in ten is progressive and one in twenty turns out broken: each goes to its decoder, in its place."""
+    """One in ten is CMYK, one in ten progressive and one in twenty turns out broken: each goes to its decoder, in its place."""
     files = [jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2)), subsampling=k % 3) for k in range(100)]
     for k in range(10):
-        files[10 * k + 3] = LEFT["progressive"]
+        files[10 * k + 3] = LEFT["cmyk"]
+        files[10 * k + 5] = TAKEN["progressive 4:2:0"]
     for k in range(5):
         files[20 * k + 7] = damaged()[k % 2]
     counts: dict[str, int] = {}

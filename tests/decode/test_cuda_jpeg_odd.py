@@ -22,6 +22,8 @@ PICTURE = smooth(RANDOM, 90, 71)
 FILE = jpeg(PICTURE, quality=90, subsampling="4:2:0")
 RESTARTS = jpeg(PICTURE, quality=90, restart_marker_blocks=4)
 TURNED = jpeg(PICTURE, orientation=6)
+PROGRESSIVE = jpeg(PICTURE, progressive=True)
+LAST_SCAN = PROGRESSIVE.rindex(b"\xff\xda")
 EOI = b"\xff\xd9"
 GOOD = [jpeg(smooth(RANDOM, 40, 50)), jpeg(smooth(RANDOM, 64, 33), subsampling="4:4:4")]
 
@@ -86,7 +88,11 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "fill bytes before markers": (RESTARTS[:MARKER] + b"\xff\xff" + RESTARTS[MARKER:], "cuda"),
     "an unknown application's segment": (with_segment(FILE, 0xE7, bytes(1000)), "cuda"),
     "a comment with an end in it": (with_segment(FILE, 0xFE, EOI * 9), "cuda"),
-    "progressive": (jpeg(PICTURE, progressive=True), "cpu"),
+    "progressive": (PROGRESSIVE, "cuda"),
+    "progressive, a scan cut off": (PROGRESSIVE[:LAST_SCAN + 50] + EOI, "refused"),
+    "progressive, more behind its end": (PROGRESSIVE + bytes(range(256)), "cuda"),
+    "progressive, a scan missing": (PROGRESSIVE[:LAST_SCAN] + EOI, "cpu"),
+    "progressive, a scan twice": (PROGRESSIVE[:-2] + PROGRESSIVE[LAST_SCAN:], "cpu"),
     "progressive, cut off": (jpeg(PICTURE, progressive=True)[:-300], "cpu"),
     "CMYK": (jpeg(smooth(RANDOM, 50, 40, 4), "CMYK"), "cpu"),
     "CMYK, cut off": (jpeg(smooth(RANDOM, 50, 40, 4), "CMYK")[:-300], "cpu"),

@@ -6,7 +6,7 @@
 //   jpeg_kernels_check PICTURE.jpg... [--cases N] [--seed N]     exit status 0: all is well
 #define PS_SOFTWARE_GPU
 #define PS_SOFTWARE_THREADS
-#include "cuda/decode/jpeg/work.h"
+#include "jpeg_kernels.h"
 #include "device/jpeg/coefficients.h"
 #include "device/jpeg/convert.h"
 #include "device/jpeg/dc.h"
@@ -17,38 +17,22 @@
 #include "device/jpeg/transform.h"
 #include "device/jpeg/unstuff.h"
 
-#include <barrier>
-#include <cstring>
-#include <thread>
-
 #include "decode/jpeg/decoder.h"
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/segments.h"
 #include "jpeg_fused_check.h"
-#include "jpeg_files.h"
 
 namespace {
 
-using namespace ps;
-using device::JpegPicture;
-
-int failures = 0, unresolved_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
+int unresolved_files = 0, refused_mutations = 0, needlessly_refused = 0, taken_mutations = 0;
 int lies_refused = 0, lies_taken = 0;
 
-bool expect(bool holds, const char* what, const std::string& file) {
-  if (!holds) std::printf("FAILED: %s of %s\n", what, file.c_str()), failures++;
-  return holds;
-}
-
-std::barrier<>* together = nullptr;
-
-// One picture on its way through the kernels. Memory is as large as it must be, so that a sanitizer sees what lies
-// beyond.
-class Run {
+// One picture on its way through the kernels.
+class Run : public Blocks {
  public:
   Run(const Bytes& file, const gpu::CudaJpeg::Item& item, const DecodeOptions& options, int threads)
-      : work(gpu::jpeg_work(item, options, pool)), p(work.picture), threads_(threads) {
+      : Blocks(threads), work(gpu::jpeg_work(item, options, pool)), p(work.picture) {
     if (const jpeg::ScanIndex* index = gpu::index_of(item)) {
       uint32_t* words = nullptr;
       give(words, index->subsequence_count);
@@ -110,7 +94,6 @@ class Run {
   }
 
   // Whether the last block leaves what is behind so many bytes of shared memory as it was.
-  static constexpr int kShared = 128 * 1024;
   bool run_fused(void (*kernel)(const device::Launch&), int blocks, const void* job, int64_t bytes) {
     run(kernel, blocks, job);
     return std::all_of(shared_ + bytes, shared_ + kShared, [](unsigned char byte) { return byte == 0xA5; });
@@ -121,44 +104,10 @@ class Run {
   JpegPicture& p;
 
  private:
-  alignas(16) static inline unsigned char shared_[kShared];
-
-  template <class T> void give(T*& pointer, int64_t count, int fill = 0xA5) {
-    const size_t bytes = size_t(count) * sizeof(T);
-    void* memory = nullptr;
-    if (posix_memalign(&memory, 16, std::max(bytes, size_t(1)))) std::abort();
-    std::memset(memory, fill, bytes);
-    memory_.emplace_back(memory, std::free);
-    pointer = static_cast<T*>(memory);
-  }
-
   void run(void (*kernel)(const device::Launch&), int blocks, const void* job = nullptr) {
     const device::JpegJob own{&p, 0};
-    const int32_t first[] = {0, blocks};
-    const device::Launch launch{static_cast<const unsigned char*>(job ? job : &own), first, 0, 1};
-    std::barrier barrier(threads_);
-    together = &barrier;
-    device::thread_count = threads_;
-    device::wait_for_block = [] { together->arrive_and_wait(); };
-    const auto work = [&](int index) {
-      device::thread_index = index;
-      device::shared_memory = shared_;
-      for (int block = 0; block < blocks; block++) {
-        if (index == 0) std::memset(shared_, 0xA5, sizeof shared_);
-        barrier.arrive_and_wait();
-        device::block_index = unsigned(block);
-        kernel(launch);
-        barrier.arrive_and_wait();
-      }
-    };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads_; t++) others.emplace_back(work, t);
-    work(0);
-    for (std::thread& t : others) t.join();
+    Blocks::run(kernel, blocks, job ? job : &own);
   }
-
-  std::vector<std::unique_ptr<void, void (*)(void*)>> memory_;
-  int threads_;
 };
 
 bool check_bytes(const Bytes& file, const jpeg::Header& h, const JpegPicture& p) {
@@ -245,43 +194,6 @@ bool check_planes(const std::vector<std::array<int16_t, 64>>& blocks, const jpeg
   return true;
 }
 
-// By EXIF's definition of orientations.
-const uint8_t* upright(const Picture& stored, int orientation, int64_t x, int64_t y) {
-  const int64_t w = stored.width, h = stored.height;
-  const int64_t at[9][2] = {{}, {x, y}, {w - 1 - x, y}, {w - 1 - x, h - 1 - y}, {x, h - 1 - y},
-                            {y, x}, {y, h - 1 - x}, {w - 1 - y, h - 1 - x}, {w - 1 - y, x}};
-  return &stored.pixels[size_t((at[orientation][1] * w + at[orientation][0]) * stored.channels)];
-}
-
-bool check_pixels(const Picture& full, int orientation, const Window& w, bool bgr, const JpegPicture& p) {
-  for (int64_t y = 0; y < p.height; y++)
-    for (int64_t x = 0; x < p.width; x++)
-      for (int c = 0; c < p.channels; c++)
-        if (const uint8_t* pixel = upright(full, orientation, w.x0 + x, w.y0 + y);
-            p.out[(y * p.width + x) * p.channels + c] != pixel[bgr ? 2 - c : c])
-          return false;
-  return true;
-}
-
-struct Case {
-  gpu::CudaJpeg::Item item;
-  DecodeOptions options;
-};
-
-Case random_case(const Bytes& file, const jpeg::Header& h, int window) {
-  Case c;
-  c.item.data = file.data(), c.item.size = file.size(), c.item.header = &h;
-  c.item.orientation = window % 2 ? uniform(1, 8) : 1;
-  const bool swap = c.item.orientation >= 5;
-  const int width = swap ? h.height : h.width, height = swap ? h.width : h.height;
-  c.item.window = window == 0 ? Window{0, 0, width, height} : random_window(width, height);
-  const ImageType types[] = {ImageType::rgb, ImageType::rgb, ImageType::bgr, ImageType::gray, ImageType::any};
-  c.options.type = types[uniform(0, 4)];
-  c.options.fancy_upsampling = uniform(0, 2) != 0;
-  c.item.planes = uniform(0, 1) != 0;
-  return c;
-}
-
 // The index has the states that the kernels find.
 bool check_subsequences(const jpeg::ScanIndex& index, const JpegPicture& p) {
   const uint32_t bits = device::jpeg_bits(p);
@@ -357,13 +269,6 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
     if (!run.work.direct) expect(check_fused(run), "fused kernels", name + ", window " + std::to_string(i));
   }
 }
-
-struct Rows : RowSink {
-  Bytes pixels;
-  void push(int64_t, const void* row) override { pixels.insert(pixels.end(), at(row), at(row) + bytes); }
-  static const uint8_t* at(const void* row) { return static_cast<const uint8_t*>(row); }
-  size_t bytes = 0;
-};
 
 // Some bytes of the scan changed, left out, put in or cut off. The index may be what it was before.
 void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const jpeg::ScanIndex& index,

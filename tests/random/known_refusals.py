@@ -217,4 +217,28 @@ REFUSALS = [
         example("fn.to_decibels", "np.float32([1, 2])", cutoff_db="float('nan')"),
         refused("to_decibels", "nonsilent_region", text="expected a finite number|expected 1 or more|expected a pos"),
     ),
+    Known(
+        "a detector without anchors is an error, DALI crashes as soon as there is a box",
+        Case(
+            (
+                Source("v0", ("np.zeros((0, 4), np.float32)",)),
+                Source("v1", ("np.zeros(0, np.int32)",)),
+                Call("v2", "fn.box_encoder", ("v0", "v1"), (("anchors", "[]"),)),
+            ),
+            1,
+        ),
+        refused("box_encoder", text=r"anchors=\[\]"),
+    ),
+    Known(
+        "a filter of frames for an input that has none is an error, DALI takes the frames for rows without a layout",
+        Case(
+            (
+                Source("v0", ("noise('float32', (3, 8), 201, 255)",)),
+                Source("v1", ("noise('float32', (16, 5), 999, 4)",), "FH"),
+                Call("v2", "fn.filter", ("v0", "v1"), ()),
+            ),
+            1,
+        ),
+        refused("filter", text="the filter has the shape"),
+    ),
 ]

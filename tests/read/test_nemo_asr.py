@@ -116,6 +116,7 @@ def test_parts_are_dali_s(arguments: dict[str, Any], tmp_path: Path, monkeypatch
     ("limits", "kept"),
     [
         ({"min_duration": 0.0}, [0, 1, 2, 3]),
+        ({"min_duration": float("nan"), "max_duration": float("nan")}, [0, 1, 2, 3]),
         ({"min_duration": 0.15}, [0, 2]),
         ({"max_duration": 0.15}, [1, 3]),
         ({"min_duration": 0.05, "max_duration": 0.25}, [0, 1, 2]),

@@ -42,9 +42,14 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
     thread_local jpeg::Header header;
     if (!jpeg::parse(data, size, header) || !CudaJpeg::takes(header, size)) return info;
     if (header.width != info.width || header.height != info.height || header.components != info.channels) return info;
-    share.by = By::cuda;
-    share.header = new (c.lasting->take(sizeof header)) jpeg::Header(header);
     const auto take = [&](size_t bytes) { return c.lasting->take(bytes); };
+    if (header.progressive) {
+      jpeg::ScanList scans;
+      if (!jpeg::list_scans(data, size, header, take, scans) || !CudaJpeg::takes(scans)) return info;
+      share.scans = new (take(sizeof scans)) jpeg::ScanList(scans);
+    }
+    share.by = By::cuda;
+    share.header = new (take(sizeof header)) jpeg::Header(header);
     if (jpeg::ScanIndex index; options_.jpeg_index && options_.jpeg_index->find(data, size, header, take, index))
       share.index = new (c.lasting->take(sizeof index)) jpeg::ScanIndex(index);
     return info;
@@ -93,7 +98,7 @@ void MixedDecoder::record(Recorder& r, const SampleOf& sample, const DecodeOnCpu
     } else {
       left -= size;
       if (cuda_) {
-        cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, s.share.index,
+        cuda.push_back({c.in(0).as<uint8_t>(), c.in(0).bytes(), s.share.header, s.share.index, s.share.scans,
                         options_.orientation(s.info), s.window, c.out(0).data});
         if (views) cuda.back().planes = input->samples[size_t(i)].planes;
         of_cuda.push_back(c);
@@ -140,7 +145,7 @@ void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, s
   r.call_ahead([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight,
                 pictures](CUstream s) { *flight = cuda_->start(*device, items, blocks, s, pictures); });
   r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
-    const std::vector<int>& refused = (*flight)->refused();
+    const std::vector<int>& refused = (*flight)->finish(s);
     if (views) views->set_planes((*flight)->order(), refused);
     finish(By::cuda, *device, contexts, refused, decode, s);
     counts_.indexed += (*flight)->indexed();

@@ -41,6 +41,7 @@ class MixedDecoder {
     By by = By::cpu;
     const jpeg::Header* header = nullptr;   // for cuda
     const jpeg::ScanIndex* index = nullptr; // likewise; null: none
+    const jpeg::ScanList* scans = nullptr;  // likewise, of a progressive file
     uint8_t* host = nullptr;        // where the CPU is to put the picture; null: another engine decodes it
   };
   struct Sample {

@@ -8,27 +8,15 @@
 #include "decode/jpeg/entropy.h"
 #include "decode/jpeg/idct.h"
 #include "decode/jpeg/progressive_block.h"
+#include "decode/jpeg/scan_list.h"
 #include "decode/jpeg/segments.h"
 #include "decode/jpeg/window_rows.h"
 
 namespace ps::jpeg {
 namespace {
 
-// Encoders write about ten. More are left to libjpeg, with its limit.
-constexpr int kMostScans = 64;
 // Of memory for coefficients; what a larger picture needs is not kept.
 constexpr size_t kMostKept = size_t(32) << 20;
-
-// The marker behind a scan that begins at `at`, or the end of the data.
-size_t end_of_scan(const uint8_t* data, size_t size, size_t at) {
-  while (at < size) {
-    const auto* ff = static_cast<const uint8_t*>(std::memchr(data + at, 0xFF, size - at));
-    if (!ff) return size;
-    at = size_t(ff - data) + 1;
-    if (at < size && data[at] != 0 && data[at] != 0xFF && (data[at] & 0xF8) != 0xD0) return at - 1;
-  }
-  return size;
-}
 
 }  // namespace
 
@@ -40,7 +28,7 @@ class ProgressiveDecoder::Impl {
     data_ = data, size_ = size;
     out_.start(header, window, color, fancy);
     start_coefficients();
-    const bool read = read_scans() && is_complete();
+    const bool read = read_scans();
     if (read)
       for (int row = out_.rows.begin; row < out_.rows.end; row++) {
         transform(row);
@@ -56,7 +44,6 @@ class ProgressiveDecoder::Impl {
     size_t coefficients, nonzero;      // where they begin
     int groups;                        // in a row
     int columns, rows;                 // of blocks in a scan of this component alone
-    int8_t bits[64];                   // from which bit on each coefficient is known; -1: not at all
   };
   // One block of an MCU.
   struct Block {
@@ -70,8 +57,7 @@ class ProgressiveDecoder::Impl {
       const int padded = h_->mcus_per_row() * c.h, rows = out_.rows.end * c.v;
       Blocks& b = blocks_[i];
       b = {coefficients, nonzero, (padded + kGroup - 1) / kGroup, (c.width + 7) / 8,
-           std::min((c.height + 7) / 8, rows), {}};
-      std::fill(std::begin(b.bits), std::end(b.bits), int8_t(-1));
+           std::min((c.height + 7) / 8, rows)};
       nonzero += size_t(b.groups) * kGroup * size_t(rows);
       coefficients += size_t(b.groups) * kGroupCoefficients * size_t(rows);
     }
@@ -88,35 +74,17 @@ class ProgressiveDecoder::Impl {
   }
 
   bool read_scans() {
+    KnownBits known;
     size_t at = h_->sos;
     for (int count = 0; count <= kMostScans; count++) {
       const ScanStatus found = next_scan(data_, size_, at, *h_, scan_);
-      if (found != ScanStatus::scan) return found == ScanStatus::end;
-      if (!note_bits()) return false;
+      if (found != ScanStatus::scan) return found == ScanStatus::end && known.complete(h_->components);
+      if (!known.add(scan_)) return false;
       const bool needed = scan_.components > 1 || !out_.plane[scan_.component[0]].block_rows.empty();
       if (needed && !read_scan()) return false;
       at = end_of_scan(data_, size_, scan_.data);
     }
     return false;
-  }
-
-  // False: the scan does not follow on those before it.
-  bool note_bits() {
-    for (int i = 0; i < scan_.components; i++) {
-      int8_t* bits = blocks_[scan_.component[i]].bits;
-      if (scan_.first > 0 && bits[0] < 0) return false;
-      for (int k = scan_.first; k <= scan_.last; k++) {
-        if (bits[k] != (scan_.high ? scan_.high : -1)) return false;
-        bits[k] = int8_t(scan_.low);
-      }
-    }
-    return true;
-  }
-
-  bool is_complete() const {
-    return std::all_of(blocks_, blocks_ + h_->components, [](const Blocks& b) {
-      return std::all_of(std::begin(b.bits), std::end(b.bits), [](int bits) { return bits == 0; });
-    });
   }
 
   bool read_scan() {

@@ -15,7 +15,9 @@ PS_FN uint32_t shift_pair(uint32_t low, uint32_t high, uint32_t shift) { return 
 PS_FN uint32_t dot_lower(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_lo(pair, bytes, sum); }
 PS_FN uint32_t dot_upper(uint32_t pair, uint32_t bytes, uint32_t sum) { return __dp2a_hi(pair, bytes, sum); }
 PS_FN int count_ones(uint32_t bits) { return __popc(bits); }
+PS_FN int count_ones(uint64_t bits) { return __popcll(bits); }
 PS_FN int lowest_one(uint32_t bits) { return __ffs(int(bits)) - 1; }           // its index; bits are not all zero
+PS_FN int lowest_one(uint64_t bits) { return __ffsll((long long)(bits)) - 1; }
 PS_FN void or_into(uint32_t* word, uint32_t bits) { atomicOr(word, bits); }    // atomic
 #else
 PS_FN uint32_t bits_of(float v) {
@@ -37,7 +39,9 @@ PS_FN uint32_t dot_lower(uint32_t pair, uint32_t bytes, uint32_t sum) {
 }
 PS_FN uint32_t dot_upper(uint32_t pair, uint32_t bytes, uint32_t sum) { return dot_lower(pair, bytes >> 16, sum); }
 PS_FN int count_ones(uint32_t bits) { return __builtin_popcount(bits); }
+PS_FN int count_ones(uint64_t bits) { return __builtin_popcountll(bits); }
 PS_FN int lowest_one(uint32_t bits) { return __builtin_ctz(bits); }
+PS_FN int lowest_one(uint64_t bits) { return __builtin_ctzll(bits); }
 PS_FN void or_into(uint32_t* word, uint32_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 #endif
 

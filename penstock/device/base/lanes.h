@@ -18,6 +18,20 @@ template <class T> PS_FN T& held_in(unsigned char* shared) {
   return *static_cast<T*>(__cvta_shared_to_generic(address));
 }
 PS_FN uint32_t fetch_increment(uint32_t* next) { return atomicAdd(next, 1u); }   // atomic
+PS_FN void sync_lanes() { __syncwarp(); }
+// Of which lanes this is true, a bit for each.
+PS_FN uint32_t lanes_where(bool holds) { return __ballot_sync(~0u, holds); }
+// Between warps of a block: what all lanes wrote before publish() can be read when await() has seen that value.
+PS_FN void publish(uint32_t* word, uint32_t value) {
+  __threadfence_block();
+  __syncwarp();
+  if (lane() == 0) *static_cast<volatile uint32_t*>(word) = value;
+}
+PS_FN void await(const uint32_t* word, uint32_t least) {
+  while (*static_cast<const volatile uint32_t*>(word) < least) __nanosleep(100);
+  __syncwarp();
+  __threadfence_block();
+}
 // Loads from memory of any kind without a branch, into the same register: no lane waits before it uses the word.
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.u32 %0, [%2]; }"
@@ -36,6 +50,12 @@ PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   if (wanted) word = *from;
 }
 PS_FN uint32_t fetch_increment(uint32_t* next) { return __atomic_fetch_add(next, 1u, __ATOMIC_RELAXED); }
+PS_FN void sync_lanes() {}
+PS_FN uint32_t lanes_where(bool holds) { return holds; }
+PS_FN void publish(uint32_t* word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+PS_FN void await(const uint32_t* word, uint32_t least) {
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < least) {}
+}
 #endif
 #endif
 

@@ -30,17 +30,6 @@ struct JpegCoefficientMemory {
 PS_FN uint32_t coefficient_bits(const JpegPicture& p) { return kJpegCoefficientThreads * p.subsequence_bits; }
 
 #if !PS_HOST
-// The number that these uppermost bits stand for, `size` of them.
-PS_FN int value_of_bits(uint32_t bits, uint32_t size) {
-  const int sign = int(bits) >> 31;                // of a one: the number is positive
-#if defined(__CUDACC_RTC__)
-  const uint32_t magnitude = __funnelshift_rc(bits ^ ~uint32_t(sign), 0, 32 - size);
-#else
-  const uint32_t magnitude = uint32_t(uint64_t(bits ^ ~uint32_t(sign)) >> (32 - size));
-#endif
-  return int(magnitude ^ ~uint32_t(sign)) + (sign + 1);
-}
-
 // Without a branch, and into the very registers: see load_if.
 PS_FN void load_link_if(bool wanted, const JpegLink* from, JpegLinkTables& to) {
 #if defined(__CUDACC_RTC__)

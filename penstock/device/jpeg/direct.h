@@ -30,8 +30,7 @@ PS_FN void jpeg_direct(const Launch& l) {
   const int begin = row * p.mcus_across + first;
   const JpegColors colors(p);
   prepare_coefficients(p, m, mcus);
-  scatter_coefficients(p, m, p.spans[row * p.spans_across + index], uint32_t(begin * components),
-               uint32_t(mcus * components));
+  gather_coefficients(p, m, row, index, first, mcus);
   const int count = mcus * colors.components;      // component by component
   PS_LOOP
   for (int i = thread(); i < count * 4; i += threads()) {

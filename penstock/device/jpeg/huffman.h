@@ -63,6 +63,17 @@ PS_FN uint32_t bits_at(uint32_t first, uint32_t second, uint32_t shift) {
 #endif
 }
 
+// The number that these uppermost bits stand for, `size` of them.
+PS_FN int value_of_bits(uint32_t bits, uint32_t size) {
+  const int sign = int(bits) >> 31;                // of a one: the number is positive
+#if defined(__CUDACC_RTC__)
+  const uint32_t magnitude = __funnelshift_rc(bits ^ ~uint32_t(sign), 0, 32 - size);
+#else
+  const uint32_t magnitude = uint32_t(uint64_t(bits ^ ~uint32_t(sign)) >> (32 - size));
+#endif
+  return int(magnitude ^ ~uint32_t(sign)) + (sign + 1);
+}
+
 // The segment that a bit belongs to: of empty ones, the last.
 PS_FN uint32_t find_segment(const JpegPicture& p, uint32_t bit) {
   uint32_t low = 0;

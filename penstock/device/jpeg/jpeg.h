@@ -1,4 +1,4 @@
-// Decoding baseline JPEG files, a batch at a time: what the kernels of device/jpeg know of each picture. They run
+// Decoding JPEG files, a batch at a time: what the kernels of device/jpeg know of each picture. They run
 // one after the other over all pictures:
 //
 //   unstuff.h       the scans without byte stuffing, cut into segments at their restart markers
@@ -13,6 +13,8 @@
 //   pixels.h        upsampling (upsample.h), colours, orientation
 //   direct.h        ... instead of both, where all components have a sample for each pixel
 //   convert.h       other types than bytes
+//
+// Progressive files have progressive/scans.h instead of all that comes before transform.h.
 //
 // A file that is inconsistent in any way is left to other decoders, see JpegStatus. docs/jpeg-decoder.md cites the
 // literature.
@@ -90,6 +92,7 @@ struct JpegComponent {
   int32_t blocks;                      // in each MCU
   int32_t h, v;                        // ... across and down
   int32_t column, row, columns, rows;  // the blocks wanted: the first one, and how many
+  int32_t across, down;                // of a progressive file: the blocks in scans of this component alone
   Divisor by_h;
   int32_t shift_x, shift_y;            // of the picture's coordinates
   int32_t filter_x, filter_y;          // interpolated, or else repeated
@@ -128,6 +131,8 @@ struct JpegPicture {
   struct JpegSpan* spans;              // MCUs of a row that are transformed together, of all rows that are needed
   int32_t span_mcus, spans_across;
   int32_t first_span, wanted_spans;    // in a row
+  const struct JpegScan* scans;        // of a progressive file, else null
+  uint32_t scan_count;
   int32_t components;
   JpegComponent component[3];
   uint8_t* out;                        // interleaved

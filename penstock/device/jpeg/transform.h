@@ -1,9 +1,10 @@
-// Dequantisation and inverse DCT: from sparse coefficients to planes of samples. Only in shared memory do blocks have
+// Dequantisation and inverse DCT: from sparse coefficients, or what progressive scans found, to planes of samples. Only in shared memory do blocks have
 // all their 64 numbers.
 #pragma once
 
 #include "device/base/lanes.h"
 #include "device/jpeg/idct.h"
+#include "device/jpeg/progressive/place.h"
 #include "device/jpeg/sparse.h"
 
 namespace ps::device {
@@ -33,23 +34,35 @@ PS_FN void prepare_coefficients(const JpegPicture& p, JpegTransformMemory& m, in
   for (int i = thread(); i < mcus * p.blocks_in_mcu * 9; i += threads()) eights[i] = {};
 }
 
+// A block of a span, component by component and row by row.
+struct JpegSpanBlock {
+  int component, mcu, rank;            // the MCU in the span, and the place among the component's blocks there
+  int column, line;                    // in the component
+
+  PS_FN JpegSpanBlock(const JpegPicture& p, int index, int row, int first, int mcus) : component(0) {
+    int j = index;
+    while (j >= mcus * p.component[component].blocks) j -= mcus * p.component[component++].blocks;
+    const JpegComponent& c = p.component[component];
+    const int across = mcus * c.h, y = (j >= across) + (j >= 2 * across) + (j >= 3 * across), x = j - y * across;
+    mcu = c.by_h.quotient(x), rank = y * c.h + x - mcu * c.h;
+    column = first * c.h + x, line = row * c.v + y;
+  }
+};
+
 // All threads: the span's blocks, and where their samples go.
 PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, int first, int mcus) {
   for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
-    int k = 0, j = i;
-    while (j >= mcus * p.component[k].blocks) j -= mcus * p.component[k++].blocks;
-    const JpegComponent& c = p.component[k];
-    const int across = mcus * c.h, y = (j >= across) + (j >= 2 * across) + (j >= 3 * across), x = j - y * across;
-    const int mcu = c.by_h.quotient(x), rank = y * c.h + x - mcu * c.h;
-    const int column = first * c.h + x - c.column, line = row * c.v + y - c.row;
+    const JpegSpanBlock at(p, i, row, first, mcus);
+    const JpegComponent& c = p.component[at.component];
+    const int column = at.column - c.column, line = at.line - c.row;
     JpegPlacedBlock b{};
     if (uint32_t(column) < uint32_t(c.columns) && uint32_t(line) < uint32_t(c.rows)) {
       int before = 0;
-      for (int n = 0; n < k; n++) before += p.component[n].blocks;
+      for (int n = 0; n < at.component; n++) before += p.component[n].blocks;
       b.pitch = c.columns * 8;
       b.to = c.plane + (int64_t(line) * 8 * b.pitch + column * 8);
-      b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + mcu) * c.blocks + rank];
-      b.index = uint8_t(mcu * p.blocks_in_mcu + before + rank), b.component = uint8_t(k);
+      b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + at.mcu) * c.blocks + at.rank];
+      b.index = uint8_t(at.mcu * p.blocks_in_mcu + before + at.rank), b.component = uint8_t(at.component);
     }
     m.block[i] = b;
   }
@@ -83,6 +96,26 @@ PS_FN void scatter_coefficients(const JpegPicture& p, JpegTransformMemory& m, Jp
   sync();
 }
 
+// All threads: the coefficients of a progressive picture's span to their places.
+PS_FN void place_coefficients(const JpegPicture& p, JpegTransformMemory& m, int row, int first, int mcus) {
+  auto* coefficients = reinterpret_cast<int16_t*>(m.column);
+  sync();
+  for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
+    const JpegSpanBlock at(p, i, row, first, mcus);
+    int before = at.mcu * p.blocks_in_mcu + at.rank;
+    for (int n = 0; n < at.component; n++) before += p.component[n].blocks;
+    place_block(p, at.component, at.column, at.line, m.place, coefficients + before * 72);
+  }
+  sync();
+}
+
+// All threads: those of MCUs of a row.
+PS_FN void gather_coefficients(const JpegPicture& p, JpegTransformMemory& m, int row, int index, int first, int mcus) {
+  if (p.scans) return place_coefficients(p, m, row, first, mcus);
+  scatter_coefficients(p, m, p.spans[row * p.spans_across + index],
+                       uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(mcus * p.blocks_in_mcu));
+}
+
 // A block for each span: four threads for 8 x 8 samples, which take two columns each, then two rows each.
 PS_FN void jpeg_transform(const Launch& l) {
   PS_SHARED_MEMORY(memory);
@@ -93,10 +126,9 @@ PS_FN void jpeg_transform(const Launch& l) {
   const int line = b.index / p.wanted_spans, row = p.mcu_row + line;
   const int index = p.first_span + b.index - line * p.wanted_spans, first = index * p.span_mcus;
   const int mcus = min(p.span_mcus, p.mcus_across - first), count = mcus * p.blocks_in_mcu;
-  const JpegSpan span = p.spans[row * p.spans_across + index];
   prepare_coefficients(p, m, mcus);
   find_blocks(p, m, row, first, mcus);
-  scatter_coefficients(p, m, span, uint32_t((row * p.mcus_across + first) * p.blocks_in_mcu), uint32_t(count));
+  gather_coefficients(p, m, row, index, first, mcus);
   PS_LOOP
   for (int i = thread(); i < count * 4; i += threads()) {
     const JpegPlacedBlock at = m.block[i / 4];

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "cuda/decode/jpeg/scans.h"
 #include "decode/jpeg/plane_window.h"
 #include "decode/jpeg/zigzag.h"
 #include "device/jpeg/sparse.h"
@@ -17,6 +18,7 @@ using device::JpegPicture;
 
 constexpr int64_t kLargestFile = int64_t(1) << 28;        // positions of bits have 32 bits
 constexpr int64_t kMostBlocks = int64_t(1) << 25;
+constexpr int64_t kMostProgressiveBlocks = int64_t(1) << 22;       // coefficients of all of them are kept
 constexpr int64_t kMostSparseBytes = int64_t(4) << 30;
 constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
 static_assert(jpeg::IndexSubsequence::kBits <= device::kJpegSubsequenceBits);
@@ -95,8 +97,18 @@ void set_component(const jpeg::Header& h, int index, const Window& stored, bool 
   p.mcu_rows = bottom - p.mcu_row;
 }
 
-// The blocks of an MCU, and the tables that decode them.
-void set_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegWork& work) {
+// The blocks of an MCU.
+void set_blocks(const jpeg::Header& h, JpegPicture& p) {
+  for (int i = 0; i < h.components; i++)
+    for (int k = 0; k < h.component[i].h * h.component[i].v; k++) {
+      const int b = p.blocks_in_mcu++;
+      p.component_of[b] = uint8_t(i), p.rank[b] = uint8_t(k);
+    }
+  std::memcpy(p.place, kPlaces.data(), sizeof p.place);
+}
+
+// The tables that decode them.
+void set_tables(const jpeg::Header& h, JpegTablePool& pool, JpegWork& work) {
   JpegPicture& p = work.picture;
   const auto table = [&](const jpeg::HuffmanSpec& spec, bool is_dc) {
     const int index = pool.index(spec, is_dc);
@@ -104,16 +116,27 @@ void set_blocks(const jpeg::Header& h, JpegTablePool& pool, JpegWork& work) {
     if (at == work.table_count) work.tables[work.table_count++] = index;
     return uint8_t(at);
   };
-  for (int i = 0; i < h.components; i++) {
-    const jpeg::Component& c = h.component[i];
-    const uint8_t dc = table(h.dc[c.dc], true), ac = table(h.ac[c.ac], false);
-    for (int k = 0; k < c.h * c.v; k++) {
-      const int b = p.blocks_in_mcu++;
-      p.dc_table[b] = dc, p.ac_table[b] = ac;
-      p.component_of[b] = uint8_t(i), p.rank[b] = uint8_t(k);
-    }
+  for (int b = 0; b < p.blocks_in_mcu; b++) {
+    const jpeg::Component& c = h.component[p.component_of[b]];
+    p.dc_table[b] = table(h.dc[c.dc], true), p.ac_table[b] = table(h.ac[c.ac], false);
   }
-  std::memcpy(p.place, kPlaces.data(), sizeof p.place);
+}
+
+// Where the scan of a baseline file lies, and in which parts it is decoded.
+void set_scan(const CudaJpeg::Item& item, JpegWork& work) {
+  const jpeg::Header& h = *item.header;
+  JpegPicture& p = work.picture;
+  p.scan = uint32_t(h.scan), p.end = uint32_t(item.size);
+  p.first_piece = p.scan / device::kJpegPieceBytes;
+  p.pieces = uint32_t(ceil_div(p.end, device::kJpegPieceBytes)) - p.first_piece;
+  const int64_t mcus = int64_t(h.mcus_per_row()) * h.mcu_rows();
+  p.segments = uint32_t(ceil_div(mcus, h.restart_interval ? h.restart_interval : mcus));
+  p.has_restarts = h.restart_interval != 0;
+  work.data = int64_t(item.size - h.scan) + kReadBehind;
+  work.bound = JpegSparseBound(h);
+  work.divide(jpeg::IndexSubsequence::kBits, 1, 0);
+  if (const jpeg::ScanIndex* index = index_of(item))
+    p.index_bits = index->bits, p.subsequences = index->subsequence_count;
 }
 
 // Which MCUs are transformed together: about as many in each span of a row.
@@ -157,8 +180,11 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegWork::bytes() const {
-  int64_t sum = bound.bytes(picture.subsequence_bits, picture.subsequences) + pixels + 4 * int64_t(picture.segments);
-  sum += 4 * data;                                 // the scan, and what is kept of its subsequences
+  int64_t sum = pixels + scan_bytes(*this);
+  if (!progressive()) {
+    sum += bound.bytes(picture.subsequence_bits, picture.subsequences) + 4 * int64_t(picture.segments);
+    sum += 4 * data;                               // the scan, and what is kept of its subsequences
+  }
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
 }
@@ -203,13 +229,15 @@ int JpegWork::pixel_blocks() const {
 }
 
 bool CudaJpeg::takes(const jpeg::Header& h, size_t size) {
-  if (!h.supported || h.scan >= size || int64_t(size) > kLargestFile) return false;
-  const auto scan = int64_t(size - h.scan);
-  if (blocks_of(h) > kMostBlocks || blocks_of(h) > scan * kBlocksInByte) return false;
+  if ((!h.supported && !h.progressive) || int64_t(size) > kLargestFile) return false;
   for (int i = 0; i < h.components; i++) {
     const jpeg::Component& c = h.component[i];
     if (!std::has_single_bit(unsigned(h.h_max / c.h)) || !std::has_single_bit(unsigned(h.v_max / c.v))) return false;
   }
+  if (h.progressive) return blocks_of(h) <= kMostProgressiveBlocks;
+  if (h.scan >= size) return false;
+  const auto scan = int64_t(size - h.scan);
+  if (blocks_of(h) > kMostBlocks || blocks_of(h) > scan * kBlocksInByte) return false;
   constexpr int64_t subsequence_bits = jpeg::IndexSubsequence::kBits;
   if (JpegSparseBound(h).bytes(subsequence_bits, ceil_div(scan * 8, subsequence_bits)) > kMostSparseBytes) return false;
   return count_tables(h, h.dc, &jpeg::Component::dc) + count_tables(h, h.ac, &jpeg::Component::ac) <=
@@ -245,19 +273,8 @@ JpegWork jpeg_work(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   const jpeg::Header& h = *item.header;
   JpegWork work;
   JpegPicture& p = work.picture;
-  p.scan = uint32_t(h.scan), p.end = uint32_t(item.size);
-  p.first_piece = p.scan / device::kJpegPieceBytes;
-  p.pieces = uint32_t(ceil_div(p.end, device::kJpegPieceBytes)) - p.first_piece;
-  const int64_t mcus = int64_t(h.mcus_per_row()) * h.mcu_rows(), scan = int64_t(item.size - h.scan);
-  const int64_t interval = h.restart_interval ? h.restart_interval : mcus;
-  p.segments = uint32_t(ceil_div(mcus, interval));
-  p.has_restarts = h.restart_interval != 0;
-  work.data = scan + kReadBehind;
-  work.bound = JpegSparseBound(h);
-  work.divide(jpeg::IndexSubsequence::kBits, 1, 0);
-  if (const jpeg::ScanIndex* index = index_of(item))
-    p.index_bits = index->bits, p.subsequences = index->subsequence_count;
-
+  const int64_t mcus = int64_t(h.mcus_per_row()) * h.mcu_rows();
+  if (!h.progressive) set_scan(item, work);
   const Orientation orientation(item.orientation);
   const Window stored = orientation.to_stored(item.window, h.width, h.height);
   p.width = int32_t(item.window.width()), p.height = int32_t(item.window.height());
@@ -282,10 +299,12 @@ JpegWork jpeg_work(const CudaJpeg::Item& item, const DecodeOptions& options, Jpe
   const bool luma_only = p.channels == 1 && h.ycc;
   for (int i = 0; i < h.components; i++)
     set_component(h, i, stored, i == 0 || !luma_only, options.fancy_upsampling, work);
-  set_blocks(h, tables, work);
+  set_blocks(h, p);
+  if (h.progressive) add_scans(item, work);
+  else set_tables(h, tables, work);
   p.blocks = uint32_t(mcus * p.blocks_in_mcu);
   p.needed = uint32_t(p.mcu_row + p.mcu_rows) * uint32_t(p.mcus_across * p.blocks_in_mcu);
-  p.segment_blocks = uint32_t(interval * p.blocks_in_mcu);
+  p.segment_blocks = uint32_t((h.restart_interval ? h.restart_interval : mcus) * p.blocks_in_mcu);
   work.direct = p.blocks_in_mcu == p.components && !item.planes;
   if (work.direct) std::fill(std::begin(work.plane), std::end(work.plane), 0);
   set_spans(work);

@@ -5,7 +5,9 @@
 
 #include "cuda/decode/jpeg/jpeg.h"
 #include "cuda/decode/jpeg/sparse_bound.h"
+#include "decode/jpeg/scan_list.h"
 #include "device/jpeg/jpeg.h"
+#include "device/jpeg/progressive/scan.h"
 
 namespace ps::gpu {
 
@@ -22,6 +24,14 @@ class JpegTablePool {
   std::vector<int> slots_;                   // open addressing by hash: indices of codes_, or -1
 };
 
+// A scan of a progressive picture.
+struct JpegScanWork {
+  const jpeg::ListedScan* from;
+  device::JpegScan scan;                     // with the addresses of what it finds alone
+};
+// As much as the file says.
+JpegScanWork scan_work(const jpeg::ListedScan& from);
+
 struct JpegWork {
   device::JpegPicture picture{};             // without addresses
   int tables[device::kJpegTables] = {};      // their indices in the pool
@@ -32,8 +42,11 @@ struct JpegWork {
   int64_t pixels = 0;                        // bytes, where they are converted to another type
   bool direct = false;                       // pixels are made without planes
   JpegSparseBound bound;
+  std::vector<JpegScanWork> scans;           // of a progressive picture; others have none of these
+  int16_t* values[3] = {};                   // of the first scans of each component
 
   int64_t bytes() const;                     // of all its memory, roughly
+  bool progressive() const { return !scans.empty(); }
   int64_t scan_bits() const;                 // at most
   bool has_index() const { return picture.index_bits != 0; }
   // Subsequences of so many bits, of which a thread decodes `group` to synchronize, from a guess so far before them.
