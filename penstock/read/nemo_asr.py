@@ -115,7 +115,7 @@ class NemoAsr(ResampleQualityArgs, SamplesShuffler):
     def _chosen(self, path: str) -> Iterator[Entry]:
         for entry in _located(_entries(path), path):
             known = max(entry.duration, 0)  # as DALI has it, of which no duration is one of none
-            if known >= self.min_duration and not 0 < self.max_duration < known:
+            if not (known < self.min_duration or 0 < self.max_duration < known):  # what is no number leaves none out
                 yield entry
 
 
