@@ -24,9 +24,12 @@ from penstock import fn, pipeline_def
 # In the order in which they run (native/cuda/decode/jpeg/jpeg.cpp).
 FOUND, INDEXED = ("synchronize", "join", "resolve"), ("seed",)  # where subsequences begin
 PLANES, DIRECT = ("transform", "pixels"), ("direct",)  # DIRECT: of all photographs no chroma is coarser
+SCANS = ("scans",)  # of progressive files, instead of all before PLANES
 
 
 def kernels(photographs: str, indexed: bool) -> tuple[str, ...]:
+    if photographs == "progressive":
+        return SCANS + PLANES
     entries = INDEXED if indexed else FOUND
     samples = DIRECT if photographs == "444" else PLANES
     return ("tables", "count", "unstuff", *entries, "coefficients", "dc", *samples)

@@ -11,6 +11,7 @@ namespace ps::device {
 inline constexpr int kLanes = 32;
 PS_FN int lane() { return thread() & (kLanes - 1); }
 PS_FN uint32_t value_of(int lane, uint32_t own) { return __shfl_sync(~0u, own, lane); }
+PS_FN uint64_t value_of(int lane, uint64_t own) { return __shfl_sync(~0u, own, lane); }
 // What lies in shared memory, with its address in a register: compilers make that anew in every loop otherwise.
 template <class T> PS_FN T& held_in(unsigned char* shared) {
   auto address = uint32_t(__cvta_generic_to_shared(shared));
@@ -28,7 +29,7 @@ PS_FN void publish(uint32_t* word, uint32_t value) {
   if (lane() == 0) *static_cast<volatile uint32_t*>(word) = value;
 }
 PS_FN void await(const uint32_t* word, uint32_t least) {
-  while (*static_cast<const volatile uint32_t*>(word) < least) __nanosleep(100);
+  while (*static_cast<const volatile uint32_t*>(word) < least) __nanosleep(1000);
   __syncwarp();
   __threadfence_block();
 }
@@ -45,6 +46,7 @@ PS_FN void in_one_loop(uint32_t&) {}
 inline constexpr int kLanes = 1;
 PS_FN int lane() { return 0; }
 PS_FN uint32_t value_of(int, uint32_t own) { return own; }
+PS_FN uint64_t value_of(int, uint64_t own) { return own; }
 template <class T> PS_FN T& held_in(unsigned char* shared) { return *reinterpret_cast<T*>(shared); }
 PS_FN void load_if(uint32_t wanted, const uint32_t* from, uint32_t& word) {
   if (wanted) word = *from;

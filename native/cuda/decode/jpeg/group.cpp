@@ -40,7 +40,7 @@ const std::string kTables = source("table", "jpeg_tables", 1, PS_LAYOUT_OF(JpegT
                   kResolve = source("synchronize", "jpeg_resolve"),
                   kSeed = source("index", "jpeg_seed"),
                   kCoefficients = source("coefficients", "jpeg_coefficients", 3), kDc = source("dc", "jpeg_dc"),
-                  kScans = source("progressive/scans", "jpeg_scans", 2, of_scans()),
+                  kScans = source("progressive/scans", "jpeg_scans", 3, of_scans()),
                   kTransform = source("transform", "jpeg_transform", 5, of_scans()),
                   kDirect = source("direct", "jpeg_direct", 5, of_scans()),
                   kPixels = source("pixels", "jpeg_pixels", 5);

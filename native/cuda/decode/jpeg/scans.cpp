@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace ps::gpu {
 namespace {
@@ -62,6 +63,33 @@ JpegScanWork scan_work(const jpeg::ListedScan& from) {
   return work;
 }
 
+namespace {
+
+// Scans that others refine come before these still, but those of the part of the picture that takes longest come first:
+// of a component's AC coefficients, or of DC values, as no band needs these.
+void order_scans(std::vector<JpegScanWork>& scans) {
+  constexpr size_t dc = jpeg::kMaxComponents;
+  size_t bytes[dc + 1] = {};
+  const auto part_of = [](const JpegScanWork& w) { return w.scan.first ? w.scan.component[0] : dc; };
+  for (const JpegScanWork& w : scans) bytes[part_of(w)] += w.from->bytes;
+  std::vector<uint8_t> order(scans.size()), place(scans.size());
+  std::iota(order.begin(), order.end(), uint8_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](uint8_t a, uint8_t b) {
+    const size_t left = part_of(scans[a]), right = part_of(scans[b]);
+    return bytes[left] != bytes[right] ? bytes[left] > bytes[right] : left < right;
+  });
+  for (size_t i = 0; i < order.size(); i++) place[order[i]] = uint8_t(i);
+  const std::vector<JpegScanWork> before = std::move(scans);
+  scans.clear();
+  for (const uint8_t i : order) {
+    scans.push_back(before[i]);
+    JpegScan& s = scans.back().scan;
+    for (int k = 0; k < s.previous_count; k++) s.previous[k] = place[s.previous[k]];
+  }
+}
+
+}  // namespace
+
 void add_scans(const CudaJpeg::Item& item, JpegWork& work) {
   JpegPicture& p = work.picture;
   const jpeg::Header& h = *item.header;
@@ -83,6 +111,7 @@ void add_scans(const CudaJpeg::Item& item, JpegWork& work) {
     s.interval = from.restart_interval ? uint32_t(from.restart_interval) : s.units;
     work.scans.push_back(scan);
   }
+  order_scans(work.scans);
   p.scan_count = uint32_t(work.scans.size());
 }
 

@@ -41,11 +41,16 @@ PS_FN bool decode_means(const JpegPicture& p, const JpegScan& s, JpegScanMemory&
     bits.prepare(kJpegUnitBits);
     PS_LOOP for (uint32_t block = 0; block < blocks; block++) {
       const JpegMean mean = mean_of(p, s, unit, block);
-      const uint32_t window = bits.window(), entry = m.means[mean.component].at(window);
-      if (entry == 0) return false;
-      const uint32_t length = entry & 31, size = entry >> 5 & 15;
-      const auto difference = uint32_t(value_of_bits(window << length, size));
-      bits.skip(length + size);
+      const auto& codes = m.means[mean.component];
+      const uint32_t window = bits.window(), entry = codes.look_up(window);
+      uint32_t length = entry & 31, size = entry >> 5 & 15;
+      if (entry >> 9 == codes.kOther) {
+        const auto code = codes.find(window >> 16);
+        if (code.length == 0) return false;
+        size = code.symbol & 15, length = code.length + size;
+      }
+      const auto difference = uint32_t(value_of_bits(window << (length - size), size));
+      bits.skip(length);
       uint32_t now = 0;                // in registers, so no index
       PS_UNROLL for (int k = 0; k < 3; k++)
         if (k == mean.component) now = sum[k] += difference;

@@ -17,7 +17,7 @@
 
 namespace ps::device {
 
-inline constexpr int kJpegScanWarps = 8;                           // scans of a picture that are decoded at a time
+inline constexpr int kJpegScanWarps = 4;                           // scans of a picture that are decoded at a time
 inline constexpr int kJpegMostScans = 64, kJpegPrevious = 4;
 
 // Bytes of the file between two restart markers.

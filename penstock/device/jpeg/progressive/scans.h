@@ -21,9 +21,9 @@ PS_FN bool decode_scan(const JpegPicture& p, const JpegScan& s, JpegScansMemory&
                        uint32_t* own_done) {
   const bool dc = s.first == 0;
   if (!dc) {
-    m.band.build(*s.codes[0]);
+    m.band.build(*s.codes[0], s.later ? JpegScanKind::later : JpegScanKind::first);
   } else if (!s.later) {
-    PS_LOOP for (int k = 0; k < s.components; k++) m.means[k].build(*s.codes[k]);
+    PS_LOOP for (int k = 0; k < s.components; k++) m.means[k].build(*s.codes[k], JpegScanKind::means);
     if (s.components == 1) {           // it leaves out blocks that only fill the last MCUs
       const JpegComponent& c = p.component[s.component[0]];
       const uint32_t count = p.needed / uint32_t(p.blocks_in_mcu) * uint32_t(c.blocks);
@@ -33,7 +33,7 @@ PS_FN bool decode_scan(const JpegPicture& p, const JpegScan& s, JpegScansMemory&
   } else {
     PS_LOOP for (int i = 0; i < s.previous_count; i++) await(all.done + s.previous[i], kJpegAllDone);
   }
-  JpegScanBits bits(m.ring);
+  JpegScanBits bits(m.ahead);
   PS_LOOP for (uint32_t segment = 0; uint64_t(segment) * s.interval < s.units; segment++) {
     const uint32_t begin = segment * s.interval, end = begin + min(s.interval, s.units - begin);
     bits.open(p.file, s.segment[segment]);
@@ -71,12 +71,13 @@ PS_FN void jpeg_scans(const Launch& l) {
     *p.status = {0, 0, 0, 0};
   }
   sync();
+  auto& own = held_in<JpegScanMemory>(reinterpret_cast<unsigned char*>(m.warp + thread() / kLanes));
   // A scan waits for some before it alone, which other warps have taken already.
   PS_LOOP while (true) {
     const uint32_t index = value_of(0, lane() == 0 ? fetch_increment(&m.next) : 0);
     if (index >= p.scan_count) break;
     uint32_t* const done = m.done + index;
-    if (!decode_scan(p, p.scans[index], m, m.warp[thread() / kLanes], done)) or_into(&m.broken, 1);
+    if (!decode_scan(p, p.scans[index], m, own, done)) or_into(&m.broken, 1);
     publish(done, kJpegAllDone);       // if it is broken, too: none may wait for ever
   }
   sync();
