@@ -70,7 +70,7 @@ FlowBuffer::FlowBuffer(nvof::Handle handle, uint32_t width, uint32_t height, nvo
   pitch_ = strides.planes[0].pitch;
   bytes_ = pitch_ * height;
   const int64_t row = int64_t(width) * (format == nvof::kGray8 ? 1 : 4);
-  if (status == nvof::kSuccess && data_ && pitch_ >= row && pitch_ % 4 == 0) return;
+  if (status == nvof::kOk && data_ && pitch_ >= row && pitch_ % 4 == 0) return;
   nvof::api().destroy_buffer(buffer_);
   nvof::check(status, "nvOFGPUBufferGetStrideInfo", handle);
   fail(ErrorKind::device, "NVIDIA's optical flow engine gave a buffer of " + std::to_string(pitch_) +

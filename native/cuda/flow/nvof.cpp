@@ -47,13 +47,13 @@ const Api& api() {
 }
 
 void check(int status, const char* call, Handle handle) {
-  if (status == kSuccess) return;
+  if (status == kOk) return;
   std::string text = std::string("NVIDIA's optical flow engine: ") + call + " failed: " + name_of(status);
   std::array<char, 256> details{};
   uint32_t size = details.size() - 1;
-  if (handle && api().last_error(handle, details.data(), &size) == kSuccess && details[0])
+  if (handle && api().last_error(handle, details.data(), &size) == kOk && details[0])
     text += std::string(" (") + details.data() + ")";
-  fail(status == kOutOfMemory ? ErrorKind::memory : ErrorKind::device, text);
+  fail(status == kNoMemory ? ErrorKind::memory : ErrorKind::device, text);
 }
 
 }  // namespace ps::gpu::nvof

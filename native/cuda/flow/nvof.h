@@ -16,8 +16,8 @@ using Buffer = struct NvOFGPUBufferHandle_st*;
 inline constexpr uint32_t kVersion = 2 << 4 | 0;             // major and minor
 
 enum Status : int {
-  kSuccess, kNotAvailable, kUnsupportedDevice, kNoSuchDevice, kInvalidPointer, kInvalidParameter, kInvalidCall,
-  kInvalidVersion, kOutOfMemory, kNotInitialized, kUnsupportedFeature, kGeneric,
+  kOk, kNotAvailable, kUnsupportedDevice, kNoSuchDevice, kInvalidPointer, kInvalidParameter, kInvalidCall,
+  kInvalidVersion, kNoMemory, kNotInitialized, kUnsupportedFeature, kGeneric,
 };
 enum Capability : int {
   kOutputGrids = 0, kHintGrids = 1, kHints = 2, kLeastWidth = 4, kLeastHeight = 5, kMostWidth = 6, kMostHeight = 7,
