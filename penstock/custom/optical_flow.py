@@ -23,9 +23,9 @@ _LEAST = 64  # pixels along an axis: OpenCV does not find its scales in fewer
 class OpticalFlow(Op):
     """Finds where the pixels of each frame but the first were in the one before.
 
-    For each cell of ``output_grid`` x ``output_grid`` pixels of a frame: how far to the right and down, in pixels of the
-    input, what it shows was in the frame before; so what moves to the right has negative x. Cells at the border may be
-    smaller.
+    For each cell of ``output_grid`` x ``output_grid`` pixels of a frame: how far to the right and down, in pixels of
+    the input, what it shows was in the frame before; so what moves to the right has negative x. Cells at the border may
+    be smaller.
 
     With ``device="gpu"`` it is NVIDIA's engine for optical flow (Turing and newer), as in DALI, by the driver's
     ``libnvidia-opticalflow.so.1``; in a container ``NVIDIA_DRIVER_CAPABILITIES`` must name ``video`` for that. The

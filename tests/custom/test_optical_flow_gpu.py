@@ -240,7 +240,7 @@ class TestSessions:
         given = [video(32, 40, MOVES, seed=i) for i in range(3)]
         monkeypatch.setenv("SOFTWARE_NVOF_FAILS", "2")
         pipe = pipeline(given)
-        with pytest.raises(DeviceError, match=r"optical_flow: NVIDIA's optical flow engine: nvOFExecute failed: an unkn"):
+        with pytest.raises(DeviceError, match=r"optical_flow: NVIDIA's .* engine: nvOFExecute failed: an unknown"):
             pipe.run()
         monkeypatch.delenv("SOFTWARE_NVOF_FAILS")
         pipe.close()
@@ -288,7 +288,7 @@ class TestRefusals:
         monkeypatch.setenv("SOFTWARE_NVOF_NO_LEVEL", "10")
         with pytest.raises(
             DeviceError,
-            match=r"optical_flow: preset=0.5, output_grid=4, frames of 40 x 32 pixels: .* an unsupported parameter \(as",
+            match=r"optical_flow: preset=0.5, output_grid=4, frames of 40 x 32 pixels: .* unsupported parameter \(as",
         ):
             run([self.X], preset=0.5)
         assert_alike(run([self.X], preset=1.0), [flow(self.X, preset=1.0)])
@@ -297,7 +297,7 @@ class TestRefusals:
         ("x", "arguments", "problem"),
         [
             (X.astype(np.float32), {}, "the input is FLOAT: expected UINT8"),
-            (X[..., :1], {}, r"the shape \(3, 32, 40, 1\): expected frames \(FHWC\) with 3 channels, as image_type=RGB"),
+            (X[..., :1], {}, r"the shape \(3, 32, 40, 1\): expected frames .* with 3 channels, as image_type=RGB"),
             (X, {"image_type": types.GRAY}, "with 1 channel, as image_type=GRAY has"),
             (X[:0], {}, r"the shape \(0, 32, 40, 3\)"),
             (X[:, :, :31], {}, r"31 x 32 pixels \(width x height\): .* takes 32 x 16 to 2048 x 2048"),
@@ -317,7 +317,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("hints", [np.zeros((2, 8, 9, 2), np.float32), np.zeros((2, 8, 10, 2), np.float64)])
     def test_hints(self, hints: Array) -> None:
-        with pytest.raises(InputError, match=r"the hints are .*: expected FLOAT of the shape \(2, 8, 10, 2\), as hint_gr"):
+        with pytest.raises(InputError, match=r"the hints are .*: expected FLOAT of the shape \(2, 8, 10, 2\), as hint"):
             run([self.X], [hints], enable_external_hints=True)
 
     def test_no_library(self, software_gpu: dict[str, str]) -> None:
@@ -335,7 +335,7 @@ class TestRefusals:
             """,
             software_gpu, PENSTOCK_NVOF="/nowhere/libnvidia-opticalflow.so.1",
         )  # fmt: skip
-        assert printed.startswith("DeviceError optical_flow: NVIDIA's optical flow library, libnvidia-opticalflow.so.1,")
+        assert printed.startswith("DeviceError optical_flow: NVIDIA's optical flow library, libnvidia-opticalflow.so")
         assert "NVIDIA_DRIVER_CAPABILITIES must name 'video'" in printed
         assert "operator made at" in printed
 

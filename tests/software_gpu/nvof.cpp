@@ -4,8 +4,8 @@
 // calls in another order are refused, and work is done in the order of the streams.
 //
 // Of the environment: SOFTWARE_NVOF_NONE=1 has no engine, SOFTWARE_NVOF_GRIDS=4 no other grid, SOFTWARE_NVOF_HINTS=0
-// takes no hints, SOFTWARE_NVOF_NO_LEVEL=10 not this one of the levels, SOFTWARE_NVOF_MEMORY=2 has room for so
-// many sessions, SOFTWARE_NVOF_FAILS=3 fails at the third frame of a session; SOFTWARE_NVOF_LOG names a file in which is
+// takes no hints, SOFTWARE_NVOF_NO_LEVEL=10 not this one of the levels, SOFTWARE_NVOF_MEMORY=2 has room for so many
+// sessions, SOFTWARE_NVOF_FAILS=3 fails at the third frame of a session; SOFTWARE_NVOF_LOG names a file in which is
 // noted what is made, done and destroyed.
 #include <algorithm>
 #include <atomic>

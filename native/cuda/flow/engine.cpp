@@ -16,7 +16,7 @@ uint32_t cells(uint32_t extent, int grid) { return (extent + uint32_t(grid) - 1)
 FlowHandle::FlowHandle(const Device& device) {
   const int status = nvof::api().create(device.context(), &handle_);
   if (status == nvof::kNotAvailable || status == nvof::kUnsupportedDevice)
-    fail(ErrorKind::device, "this GPU (" + device.name() + ") has no engine for optical flow: Turing and newer ones do");
+    fail(ErrorKind::device, "this GPU (" + device.name() + ") has no engine for optical flow: Turing and newer do");
   nvof::check(status, "nvCreateOpticalFlowCuda", nullptr);
   try {
     limits_.output_grids = ask(nvof::kOutputGrids);

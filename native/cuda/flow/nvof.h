@@ -1,6 +1,7 @@
 // NVIDIA's engine for optical flow: the functions of libnvidia-opticalflow.so.1 that this library uses, found when an
 // operator first wants flow on a GPU. The library comes with the driver. Types and numbers are those of version 2.0 of
-// its C ABI, which newer drivers keep, declared here from NVIDIA's documentation: nothing of the SDK is needed to build.
+// its C ABI, which newer drivers keep, declared here from NVIDIA's documentation: nothing of the SDK is needed to
+// build.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What goes into NVIDIA's engine for optical flow, and comes out of it: frames, vectors and hints, between tensors, whose
-// rows lie one behind the other, and the engine's buffers, whose rows begin `pitch` bytes apart.
+// What goes into NVIDIA's engine for optical flow, and comes out of it: frames, vectors and hints, between tensors,
+// whose rows lie one behind the other, and the engine's buffers, whose rows begin `pitch` bytes apart.
 #pragma once
 
 #include "device/base/base.h"
