@@ -47,8 +47,9 @@ class OpticalFlow(Op):
     Errors: ArgumentError for other grids, presets and types of pictures, and for hints without
     ``enable_external_hints`` or none with it. On a CPU FunctionError from ``run`` where OpenCV is missing and for other
     types, layouts and shapes. On a GPU DeviceError when the pipeline is built, where the library or the engine is
-    missing or has not these grids, or no hints, and for a ``hint_grid`` smaller than ``output_grid``; InputError from
-    ``run`` for other types, layouts and shapes, and for frames that are too small or too large for the engine.
+    missing or has not these grids, or no hints, and for a ``hint_grid`` smaller than ``output_grid``, and from ``run``
+    where the engine refuses the preset, or fails; InputError from ``run`` for other types, layouts and shapes, and for
+    frames that are too small or too large for the engine.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)

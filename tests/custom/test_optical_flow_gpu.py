@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from functools import partial
 from pathlib import Path
@@ -24,13 +25,14 @@ from tests.software_gpu.libraries import has_real_gpu
 pytestmark = pytest.mark.usefixtures("software_gpu")
 REAL = os.environ.get("PENSTOCK_TEST_REAL_GPU") == "1" or has_real_gpu()
 software = pytest.mark.skipif(REAL, reason="of the software GPU")
+DEVICE = 0  # of the pipelines here
 MOVES = [(3, 1), (-2, 3)]  # x and y, from one frame to the next
 IMAGES = {types.RGB: 3, types.BGR: 3, types.GRAY: 1}
 
 
 def pipeline(*inputs: list[Array], layout: str = "FHWC", threads: int = 2, **arguments: Any) -> Pipeline:
     """Each input a batch."""
-    pipe = Pipeline(batch_size=len(inputs[0]), num_threads=threads, device_id=0, prefetch_queue_depth=1)
+    pipe = Pipeline(batch_size=len(inputs[0]), num_threads=threads, device_id=DEVICE, prefetch_queue_depth=1)
     with pipe:
         given = [fn.external_source(partial(list, x), layout=layout).gpu() for x in inputs]
         pipe.set_outputs(fn.optical_flow(*given, **arguments))
@@ -176,13 +178,20 @@ class TestVectors:
         np.testing.assert_array_equal(np.asarray(ndd.optical_flow(data).cpu()), flow(x))
 
 
+@pytest.fixture
+def second_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pipelines run on the second GPU, which no other test has left an engine of."""
+    gc.collect()
+    monkeypatch.setattr(sys.modules[__name__], "DEVICE", 1)
+
+
 @software
+@pytest.mark.usefixtures("second_gpu")
 class TestSessions:
     """What the software engine has noted."""
 
     @pytest.fixture
     def log(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        gc.collect()
         path = tmp_path / "log"
         path.touch()
         monkeypatch.setenv("SOFTWARE_NVOF_LOG", str(path))
@@ -253,6 +262,7 @@ class TestSessions:
 
 
 @software
+@pytest.mark.usefixtures("second_gpu")
 class TestRefusals:
     X = video(32, 40, MOVES)
 
@@ -269,7 +279,6 @@ class TestRefusals:
     def test_when_the_pipeline_is_built(
         self, settings: dict[str, str], arguments: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gc.collect()
         for name, value in settings.items():
             monkeypatch.setenv(f"SOFTWARE_NVOF_{name}", value)
         inputs = [[self.X]]
@@ -280,7 +289,6 @@ class TestRefusals:
             pipeline(*inputs, **arguments).build()
 
     def test_grids_of_hints_count_with_hints_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        gc.collect()
         monkeypatch.setenv("SOFTWARE_NVOF_GRIDS", "4")
         assert_alike(run([self.X], hint_grid=1), [flow(self.X)])
 
