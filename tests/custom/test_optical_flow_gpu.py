@@ -240,6 +240,11 @@ class TestSessions:
         with pytest.raises(OutOfMemoryError, match=r"optical_flow: preset=0.0, output_grid=4, frames of 40 x 32"):
             pipe.run()
 
+    def test_one_session_does_where_there_is_no_room_for_two(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SOFTWARE_NVOF_MEMORY", "1")
+        given = [video(32, 40, MOVES, seed=i) for i in range(3)]
+        assert_alike(run(given), [flow(x) for x in given])
+
     def test_temporal_hints_are_asked_for_behind_the_first_pair(self, log: Path) -> None:
         run([video(32, 40, [*MOVES, *MOVES], seed=i) for i in range(3)], enable_temporal_hints=True)
         lines = log.read_text().splitlines()

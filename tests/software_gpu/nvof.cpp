@@ -8,11 +8,11 @@
 // sessions, SOFTWARE_NVOF_FAILS=3 fails at the third frame of a session; SOFTWARE_NVOF_LOG names a file in which is
 // noted what is made, done and destroyed.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -26,7 +26,14 @@ namespace {
 
 constexpr int kBlock = 8;
 constexpr uint32_t kPitchAlign = 256, kMinWidth = 32, kMinHeight = 16, kMaxExtent = 2048;
-std::atomic<int> sessions = 0;                     // that were initialized
+
+// How many sessions of a GPU were initialized.
+int count_sessions(CUcontext context, int by) {
+  static std::mutex mutex;
+  static auto& counts = *new std::map<CUcontext, int>;
+  std::lock_guard lock(mutex);
+  return counts[context] += by;
+}
 
 int setting(const char* name, int otherwise) {
   const char* text = std::getenv(name);
@@ -65,11 +72,12 @@ struct SoftBuffer {
 };
 
 struct Session {
+  CUcontext context = nullptr;
   InitParams params{};
   bool initialized = false;
   CUstream in = nullptr, out = nullptr;
   int executed = 0;
-  std::vector<Vector> last;                        // vectors; in the streams' order
+  std::vector<Vector> last{};                      // vectors; in the streams' order
 };
 
 int cells(uint32_t extent, int grid) { return int((extent + uint32_t(grid) - 1) / uint32_t(grid)); }
@@ -132,7 +140,7 @@ SoftBuffer& buffer_of(Buffer buffer) { return *reinterpret_cast<SoftBuffer*>(buf
 int create(CUcontext context, Handle* to) {
   if (setting("SOFTWARE_NVOF_NONE", 0)) return kNotAvailable;
   if (!context || !to) return kInvalidPointer;
-  *to = reinterpret_cast<Handle>(new Session);
+  *to = reinterpret_cast<Handle>(new Session{context});
   log("create");
   return kOk;
 }
@@ -149,8 +157,8 @@ int init(Handle handle, const InitParams* p) {
     return kInvalidParameter;
   if (p->level != kSlow && p->level != kMedium && p->level != kFast) return kInvalidParameter;
   if (p->level == setting("SOFTWARE_NVOF_NO_LEVEL", 0)) return kUnsupportedFeature;
-  if (sessions >= setting("SOFTWARE_NVOF_MEMORY", INT32_MAX)) return kNoMemory;
-  sessions++;
+  if (count_sessions(s.context, 0) >= setting("SOFTWARE_NVOF_MEMORY", INT32_MAX)) return kNoMemory;
+  count_sessions(s.context, 1);
   s.params = *p, s.initialized = true;
   log("init " + std::to_string(p->width) + " " + std::to_string(p->height) + " level " + std::to_string(p->level));
   return kOk;
@@ -227,8 +235,8 @@ int destroy(Handle handle) {
   Session& s = session_of(handle);
   if (!s.initialized) return kNotInitialized;      // and what it has is lost, as with the real one
   if (s.out && driver().cuStreamSynchronize(s.out) != kSuccess) return kGeneric;
+  count_sessions(s.context, -1);
   delete &s;
-  sessions--;
   log("destroy");
   return kOk;
 }

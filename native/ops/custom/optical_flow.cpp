@@ -119,11 +119,16 @@ class OpticalFlow : public Operator, public GpuOperator {
   void launch(const Context* all, size_t count, gpu::CUstream stream) const {
     const gpu::Event ready(device_, stream);
     std::array<std::unique_ptr<gpu::FlowSession>, kSessions> sessions;
-    const size_t used = std::min(count, kSessions);
+    size_t used = 0;
     try {
-      for (size_t k = 0; k < used; k++) {
-        sessions[k] = take(all[0]);
-        ready.wait_in(sessions[k]->stream());
+      for (; used < std::min(count, kSessions); used++) {
+        try {
+          sessions[used] = take(all[0]);
+        } catch (const Error& e) {
+          if (!used || e.kind != ErrorKind::memory) throw;
+          break;                                             // there is no room for another, and one does
+        }
+        ready.wait_in(sessions[used]->stream());
       }
       for (size_t i = 0; i < count; i++) {
         try {
