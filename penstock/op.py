@@ -190,7 +190,7 @@ class Op:
     splits: ClassVar[bool] = False  # outputs 0 and 1 are of the samples for which `predicate` is true, and false
     merges: ClassVar[bool] = False  # inputs 0 and 1 are; the output is of all
     mixes: ClassVar[bool] = False  # its samples may be of several types or numbers of axes, which a batch may not be
-    in_python: ClassVar[bool] = False  # what it computes is Python: `call`, for a whole batch
+    python_on: ClassVar[tuple[str, ...]] = ()  # devices on which what it computes is Python: `call`, for a whole batch
     preserved: ClassVar[bool] = False  # runs even if no output needs it
     stage: ClassVar[str] = "augment"  # of the way of data: "read", "decode" or "augment"
     io: ClassVar[bool] = False  # waits for files: gets threads that may wait
@@ -207,7 +207,7 @@ class Op:
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
     on_host: ClassVar[bool] = False  # its own node is on the CPU, whatever its device is: what is behind it runs there
-    device: str = "cpu"  # that was asked for; known when `behind` is called
+    device: str = "cpu"  # that was asked for; known when the node is made
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
     deprecated: ClassVar[str | None] = None  # what to use instead of this operator
     of_class: ClassVar[Mapping[str, Any]] = {}  # what its class in `ops` has besides
@@ -227,6 +227,11 @@ class Op:
     def shown_name(cls) -> str:
         """Its name as errors say it: that of operators which `fn` does not have begins with an underscore."""
         return cls.name.lstrip("_")
+
+    @property
+    def in_python(self) -> bool:
+        """Whether what this node computes is Python."""
+        return self.device in self.python_on
 
     def prepare(self) -> None:
         """Checks what concerns several arguments at once, and completes them."""
@@ -271,12 +276,16 @@ class Op:
         """What does the work on this device, where there is a choice."""
         return None
 
+    def notes(self) -> list[str]:
+        """Lines for `Pipeline.explain`: what does its work, where that is none of the library's own code."""
+        return []
+
     def call(self, batch: Called) -> None:
-        """With ``in_python``: gives each output its samples. On a thread of the pipeline's own."""
+        """With ``python_on``: gives each output its samples. On a thread of the pipeline's own."""
         raise NotImplementedError
 
     def output_layout(self, index: int) -> str | None:
-        """With ``in_python``: the layout of an output; None: what the batch has itself."""
+        """With ``python_on``: the layout of an output; None: what the batch has itself."""
         return None
 
     def wrong(self, argument: str, problem: str) -> ArgumentError:

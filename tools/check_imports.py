@@ -96,6 +96,7 @@ decode.video
 cuda.driver
 cuda.memory
 cuda.record
+cuda.flow
 cuda.decode
 ops.arguments
 ops.gather

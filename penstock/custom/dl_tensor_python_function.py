@@ -10,7 +10,7 @@ from penstock.tensors import TensorCPU, TensorListCPU
 from penstock.tensors.arrays import writable
 
 
-@op("dl_tensor_python_function", kernel="python_function", devices=("cpu", "gpu"), inputs=(0, 256))
+@op("dl_tensor_python_function", devices=("cpu", "gpu"), inputs=(0, 256))
 class DLTensorPythonFunction(SampleCallback):
     """Calls a Python function with its inputs as DLPack capsules; the capsules that it returns go on as outputs.
 

@@ -20,9 +20,9 @@ def stream() -> int | None:
 
 
 class Calling(Op):
-    """Base of operators with ``in_python`` whose work a function of the user's does."""
+    """Base of operators in Python whose work a function of the user's does."""
 
-    in_python = True
+    python_on = ("cpu", "gpu")
     preserved = True
 
     def call(self, batch: Called) -> None:

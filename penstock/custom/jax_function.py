@@ -15,7 +15,7 @@ from penstock.tensors import TensorCPU, TensorListCPU, TensorListGPU
 from penstock.tensors.arrays import writable
 
 
-@op("_jax_function", kernel="python_function", devices=("cpu", "gpu"), inputs=(0, 256))
+@op("_jax_function", devices=("cpu", "gpu"), inputs=(0, 256))
 class JaxFunction(Callback):
     """What `penstock.plugin.jax.fn.jax_function` makes of a function; its docstring has all of it."""
 

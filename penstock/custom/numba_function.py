@@ -17,7 +17,7 @@ from penstock.types import to_numpy_type
 _MOST = 6  # inputs, and outputs
 
 
-@op("_numba_function", kernel="python_function", devices=("cpu", "gpu"), inputs=(1, _MOST))
+@op("_numba_function", devices=("cpu", "gpu"), inputs=(1, _MOST))
 class NumbaFunction(Calling):
     """Runs a function that Numba compiles in its ``nopython`` mode, sample by sample, without the interpreter.
 

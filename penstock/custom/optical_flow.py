@@ -14,29 +14,42 @@ from penstock.op import Called, Op, arg, op
 Array = np.ndarray[Any, Any]
 
 _PRESETS = {0.0: "PRESET_MEDIUM", 0.5: "PRESET_FAST", 1.0: "PRESET_ULTRAFAST"}
+_LEVELS = {0.0: "slow", 0.5: "medium", 1.0: "fast"}  # of the GPU's engine
 _IMAGES = {types.RGB: 3, types.BGR: 3, types.GRAY: 1}
 _LEAST = 64  # pixels along an axis: OpenCV does not find its scales in fewer
 
 
-@op("optical_flow", kernel="python_function", inputs=(1, 2))
+@op("optical_flow", devices=("cpu", "gpu"), inputs=(1, 2))
 class OpticalFlow(Op):
-    """Finds where the pixels of each frame are in the next one.
+    """Finds where the pixels of each frame but the first were in the one before.
 
-    For each cell of ``output_grid`` x ``output_grid`` pixels of a frame: how far it moves to the right and down, in
-    pixels of the input. Cells at the border may be smaller.
+    For each cell of ``output_grid`` x ``output_grid`` pixels of a frame: how far to the right and down, in pixels of
+    the input, what it shows was in the frame before; so what moves to the right has negative x. Cells at the border may
+    be smaller.
 
-    It is OpenCV's dense inverse search, which needs ``opencv-python-headless`` (or ``opencv-python``):
-    ``pip install penstock[optical-flow]``. It runs in Python, as `fn.python_function` does, on a thread of the
-    pipeline's own. DALI has this operator on GPUs alone, whose engine finds other vectors; that engine is not used
-    here: data on a GPU goes by ``.cpu()``.
+    With ``device="gpu"`` it is NVIDIA's engine for optical flow (Turing and newer), as in DALI, by the driver's
+    ``libnvidia-opticalflow.so.1``; in a container ``NVIDIA_DRIVER_CAPABILITIES`` must name ``video`` for that. The
+    engine's vectors are in steps of 1/32 of a pixel. Which grids and sizes of frames there are depends on the GPU:
+    Turing has ``output_grid=4`` alone.
+
+    With ``device="cpu"``, which DALI does not have, it is OpenCV's dense inverse search, which finds other vectors and
+    needs ``opencv-python-headless`` (or ``opencv-python``): ``pip install penstock[optical-flow]``. It runs in Python,
+    as `fn.python_function` does, on a thread of the pipeline's own.
+
+    DALI's results are these but in three things: its pictures of ``image_type=types.GRAY`` are garbled; with
+    ``enable_temporal_hints`` the first pair of a sequence begins with the last vectors of another sequence, where here
+    it begins with none; and it refuses all external hints.
 
     Inputs: FHWC, UINT8, of three channels or, with ``image_type=types.GRAY``, one; with ``enable_external_hints``, then
     FHWC, FLOAT, of the extents of the output with ``hint_grid``: vectors from which the search begins. Output: FHWC,
-    FLOAT: a frame less, the number of cells along the height and the width, and x and y.
+    FLOAT: a frame less, the number of cells along the height and the width, and x and y; none for one frame.
 
     Errors: ArgumentError for other grids, presets and types of pictures, and for hints without
-    ``enable_external_hints`` or none with it; FunctionError from ``run`` where OpenCV is missing and for other types,
-    layouts and shapes.
+    ``enable_external_hints`` or none with it. On a CPU FunctionError from ``run`` where OpenCV is missing and for other
+    types, layouts and shapes. On a GPU DeviceError when the pipeline is built, where the library or the engine is
+    missing or has not these grids, or no hints, and for a ``hint_grid`` smaller than ``output_grid``, and from ``run``
+    where the engine refuses the preset, or fails; InputError from ``run`` for other types, layouts and shapes, and for
+    frames that are too small or too large for the engine.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -47,17 +60,17 @@ class OpticalFlow(Op):
         (2, 16, 24, 2)
     """
 
-    in_python = True
+    python_on = ("cpu",)
 
-    preset = arg(0.0, "0.0 is slow and good, 0.5 is between, 1.0 is fast.", choices=tuple(_PRESETS), to_kernel=False)
-    output_grid = arg(4, "Rows and columns of a cell: 1, 2 or 4.", to_kernel=False)
+    preset = arg(0.0, "0.0 is slow and good, 0.5 is between, 1.0 is fast.", choices=tuple(_PRESETS))
+    output_grid = arg(4, "Rows and columns of a cell: 1, 2 or 4.")
     output_format = arg(
         None, "The old name of output_grid.", kind="integer", deprecated="use output_grid", to_kernel=False
     )
-    hint_grid = arg(4, "Rows and columns of a cell of hints: 1, 2, 4 or 8.", to_kernel=False)
-    enable_temporal_hints = arg(False, "The search begins with the vectors of the frame before.", to_kernel=False)
-    enable_external_hints = arg(False, "The search begins with the second input.", to_kernel=False)
-    image_type = arg(types.RGB, "types.RGB, types.BGR or types.GRAY.", choices=tuple(_IMAGES), to_kernel=False)
+    hint_grid = arg(4, "Rows and columns of a cell of hints: 1, 2, 4 or 8.")
+    enable_temporal_hints = arg(False, "The search begins with the vectors of the frame before, if there is one.")
+    enable_external_hints = arg(False, "The search begins with the second input.")
+    image_type = arg(types.RGB, "types.RGB, types.BGR or types.GRAY.", choices=tuple(_IMAGES))
 
     def prepare(self) -> None:
         for name, known in (
@@ -77,6 +90,12 @@ class OpticalFlow(Op):
                 f"got {self.input_count}"
             )
         return 1
+
+    def notes(self) -> list[str]:
+        if self.in_python:
+            return ["optical flow: OpenCV's dense inverse search, on the CPU"]
+        speed = _LEVELS[self.preset]
+        return [f"optical flow: NVIDIA's engine of the GPU ({speed}), by the driver's libnvidia-opticalflow.so.1"]
 
     def output_layout(self, index: int) -> str | None:
         return "FHWC"
@@ -109,13 +128,13 @@ class OpticalFlow(Op):
         given = self._starts(hints, frames - 1, height, width) if hints is not None else None
         made = np.empty((frames - 1, *_cells(height, width, self.output_grid), 2), np.float32)
         flow: Array | None = None
-        gray = self._gray(video[0])
+        before = self._gray(video[0])
         for i in range(frames - 1):
-            following = self._gray(video[i + 1])
+            gray = self._gray(video[i + 1])
             start = given[i] if given is not None else flow if self.enable_temporal_hints else None
-            flow = search.calc(gray, following, None if start is None else start.copy())
+            flow = search.calc(gray, before, None if start is None else start.copy())
             made[i] = _means(flow[:height, :width], self.output_grid)
-            gray = following
+            before = gray
         return made
 
     def _gray(self, frame: Array) -> Array:

@@ -12,7 +12,7 @@ from penstock.tensors import TensorCPU, TensorListCPU
 from penstock.tensors.arrays import writable
 
 
-@op("_torch_python_function", kernel="python_function", devices=("cpu", "gpu"), inputs=(0, 256))
+@op("_torch_python_function", devices=("cpu", "gpu"), inputs=(0, 256))
 class TorchPythonFunction(SampleCallback):
     """Calls a Python function with its inputs as PyTorch's tensors; the tensors that it returns go on as outputs.
 

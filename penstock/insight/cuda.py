@@ -65,6 +65,7 @@ def cuda_libraries(missing: list[Missing]) -> Facts:
             Missing("nvImageCodec", 'device="mixed" decodes JPEG 2000, TIFF and lossless JPEG on the CPU.', _EXTRA)
         )
     facts["NVDEC"] = _place("nvcuvid") or "not found: videos for a GPU are decoded on the CPU"
+    facts["optical flow"] = _place("nvof") or "not found: fn.optical_flow has no device='gpu'"
     facts["NVTX (optional)"] = _place("nvtx") or "not found"
     folder = kernels.folder() / "kernels"
     files = [file for file in folder.glob("*.cubin") if file.is_file()]

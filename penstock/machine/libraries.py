@@ -11,8 +11,11 @@ from pathlib import Path
 from penstock.machine import native
 
 # What its file name ends with, newest first.
-_VERSIONS = {"nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",), "nvcuvid": ("1",)}
-_FILES = {"nvtx": "nvtx3interop"}  # where they have other names
+_VERSIONS = {
+    "nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",), "nvcuvid": ("1",),
+    "nvof": ("1",),
+}  # fmt: skip
+_FILES = {"nvtx": "nvtx3interop", "nvof": "nvidia-opticalflow"}  # where they have other names
 
 
 @cache

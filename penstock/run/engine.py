@@ -158,7 +158,8 @@ class Engine:
 
     def notes(self) -> dict[OpNode, list[str]]:
         """Lines about nodes, for `Pipeline.explain`: what does their work, and how much it has done."""
-        found = {node: chosen.notes() for node, chosen in self.program.chosen.items()}
+        found = {node: node.op.notes() for node in self.program.nodes if node.op.notes()}
+        found |= {node: chosen.notes() for node, chosen in self.program.chosen.items()}
         if self.closed or os.getpid() != self._pid:
             return found
         with suppress(StoppedError):  # closed by another thread in the meantime

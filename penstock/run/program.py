@@ -18,6 +18,8 @@ from penstock.machine.native import NodeFlag
 from penstock.op import Chosen, Literal
 from penstock.optimize.plan import Plan, Scope
 
+_PYTHON = "python_function"  # the kernel of all nodes whose work is Python
+
 
 class Function(NamedTuple):
     """A node in Python."""
@@ -135,7 +137,7 @@ class Program:
         if op.fed:
             inputs.insert(0, self._check(self._library.ps_plan_source(self._handle, 0)))
             self.readers.append((node, inputs[0]))
-        arguments = op.kernel_arguments()
+        arguments = {} if op.in_python else op.kernel_arguments()
         with Blame(op.name, node.location):
             chosen = op.chosen(node.device)
         if chosen:
@@ -158,7 +160,7 @@ class Program:
         self.nodes.append(node)
         first = self._library.ps_plan_node(
             self._handle,
-            op.kernel.encode(),
+            (_PYTHON if op.in_python else op.kernel).encode(),
             native.ints(inputs),
             len(inputs),
             len(node.outputs),

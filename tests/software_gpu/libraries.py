@@ -37,6 +37,7 @@ def environment() -> dict[str, str]:
         "PENSTOCK_NVJPEG": str(library("libsoftnvjpeg.so")),
         "PENSTOCK_NVIMGCODEC": str(library("libsoftnvimgcodec.so")),
         **_nvcuvid(),
+        "PENSTOCK_NVOF": str(library("libsoftnvof.so")),
         "PENSTOCK_CACHE": str(library("libsoftnvrtc.so").parent / "cache"),
         "SOFTWARE_GPUS": "2",
     }

@@ -11,7 +11,7 @@ from tests.decode.pictures import jpeg
 from tools.parity import operators
 
 # They only fill memory or wrap another one that is timed; or what they do is timed with all others. What optical_flow
-# does is OpenCV's.
+# does is OpenCV's, or the GPU's engine's.
 _ELSEWHERE = {
     "cast_like", "constant", "dl_tensor_python_function", "experimental.resize", "external_source", "full_like", "ones",
     "ones_like", "optical_flow", "python_function", "zeros", "zeros_like",
