@@ -280,13 +280,14 @@ class Inputs:
             else:
                 self._wait_for(lacking)
         coming = self._numbers()[1]
+        given = []
         for one in self._inputs.values():
             if one.op.poll:
                 if one.data:
                     one.finish_interrupted()
                 if coming not in one.data:
                     self._ask(one, coming)
-        given = [one.data[coming] for one in self._inputs.values()]
+            given.append(one.data[coming])
         if len(given) == 1 and not self._full and not given[0].refused:
             return Ready(given, given[0].size)
         failure = next((g.refused for g in given if g.refused), None) or self._wrong_sizes(given)
