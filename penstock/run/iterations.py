@@ -50,6 +50,7 @@ class Iteration:
     known: int  # samples that were known to be broken then
     end: Place | None = None  # known before the engine has it
     taken: list[tuple[Any, Any]] = field(default_factory=list)  # indices and epochs that each reader was told
+    order: Order | None = None  # known with `end`
     failure: Exception | None = None
     accepted: bool = False  # by the engine: False is what is not known
 
@@ -112,7 +113,8 @@ class Iterations:
         else:
             ids, epochs = _int64(ids), _int64(epochs)
         one.end = Place(one.begin.number + 1, self._states(), self._counted, one.ready.after(one.begin.sources))
-        return Order(fed, ids, epochs, first)
+        one.order = Order(fed, ids, epochs, first)
+        return one.order
 
     def numbers(self) -> tuple[int, int]:
         """That of the oldest one that nobody has taken, and that of the next one to be scheduled."""
