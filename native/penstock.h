@@ -444,7 +444,7 @@ PS_API int ps_gpu_device_at(const void* data);               /* the number of th
 #define PS_DLPACK_COPIED 2
 PS_API const char* ps_dlpack_export(ps_gpu_memory*, const ps_tensor*, int flags, void** managed);
 PS_API void ps_dlpack_capsule_destructor(void* capsule); /* a PyCapsule_Destructor */
-/* DLPack capsules of the host's memory. `list` is a list of Python's, as is `owner` an object: these calls need the GIL.
+/* DLPack capsules of the host's memory. `list` is a list of Python's, `owner` an object: these calls need the GIL.
  * Lending puts a capsule of each sample into the list, which has a place for each; the owner is kept until the last of
  * their tensors is deleted. Taking consumes a list's capsules, whose tensors live until ps_capsules_destroy(), and
  * describes them; null: they are not all capsules of dense tensors of the host's, of one type and number of axes, and

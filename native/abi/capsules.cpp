@@ -1,4 +1,4 @@
-// DLPack capsules of the host's memory, for a batch at a time: lists of Python's, by the C API of the Python that calls.
+// DLPack capsules of the host's memory, a batch at a time: lists of Python's, by the C API of the Python that calls.
 #include <dlfcn.h>
 
 #include <atomic>

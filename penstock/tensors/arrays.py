@@ -169,7 +169,7 @@ def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> tu
 
 def describe_few(arrays: Sequence[Array], dtype: int, ndim: int, layout: str) -> c.Array[native.Tensor]:
     """Descriptors of a few arrays of this type and number of axes, which they do not keep alive."""
-    samples: Any = (native.Tensor * len(arrays))()
+    samples = (native.Tensor * len(arrays))()
     _pack(samples, addresses(arrays), dtype, ndim, [array.shape for array in arrays], layout)
     return samples
 
