@@ -1,7 +1,7 @@
 """`./dev bench custom`: functions of one's own beside DALI's, and operators of one's own beside built-in ones.
 
     ./dev bench custom                 both, into bench/results/custom.md
-    ./dev bench custom functions       what a batch with a Python function costs, in milliseconds
+    ./dev bench custom functions       what a batch with a Python function costs
     ./dev bench custom operators       `penstock.operator` beside built-in operators that do the same
 
 Pipelines have 64 samples and 2 threads. Their source gives the same arrays again and again. Contestants take turns in
@@ -20,7 +20,7 @@ import numpy as np
 
 from bench import machine
 from bench.report import Section, arguments, choose, has_dali, table, write
-from bench.timing import medians, seconds_each
+from bench.timing import BESIDE, beside, both_times, medians
 
 BATCH, THREADS = 64, 2
 SIZES = {"small (32x32)": 32, "large (512x512)": 512}
@@ -82,8 +82,12 @@ def _pipeline(library: str, size: int, define: Callable[[Any], Any]) -> Any:
 
 
 def _turns(pipes: list[Any], rounds: int, seconds: float) -> list[list[float]]:
-    """Of each round the milliseconds of a batch of each."""
-    return [[1000 * seconds_each(pipe.run, seconds) for pipe in pipes] for _ in range(rounds)]
+    """Of each round the milliseconds of a batch of each, by the clock, and then of all processors."""
+    found = []
+    for _ in range(rounds):
+        times = [both_times(pipe.run, seconds) for pipe in pipes]
+        found.append([1000 * one[k] for k in (0, 1) for one in times])
+    return found
 
 
 def _functions(rounds: int, seconds: float) -> Iterator[str]:
@@ -93,13 +97,15 @@ def _functions(rounds: int, seconds: float) -> Iterator[str]:
         for name, define in FUNCTIONS.items():
             pipes = [_pipeline(one, size, functools.partial(define, one)) for one in libraries]
             found = _turns(pipes, rounds, seconds)
-            times = [f"{median:.2f}" for median in medians(found)]
-            ratio = f"{statistics.median(its / mine for mine, its in found):.2f}" if len(libraries) > 1 else ""
-            rows.append([name, title, *times, *[""] * (2 - len(times)), ratio])
+            if len(libraries) > 1:
+                rows.append([name, title, *beside([[1000 * ms for ms in one] for one in found])])
+            else:
+                clock, spent = (f"{1000 * ms:.0f}" for ms in medians(found))
+                rows.append([name, title, clock, "", "", spent, "", ""])
             del pipes
-    yield f"Milliseconds of a batch of {BATCH} pictures, with their source, at {machine.load()}."
+    yield f"Microseconds of a batch of {BATCH} pictures, with their source, at {machine.load()}."
     yield ""
-    yield from table(["function", "pictures", "Penstock", "DALI", "times DALI's speed"], rows)
+    yield from table(["function", "pictures", *BESIDE], rows)
 
 
 def _operators(rounds: int, seconds: float) -> Iterator[str]:
@@ -148,8 +154,8 @@ def _operators(rounds: int, seconds: float) -> Iterator[str]:
     for title, size in SIZES.items():
         for name, pair in pairs.items():
             found = _turns([_pipeline("penstock", size, define) for define in pair], rounds, seconds)
-            own, built_in = medians(found)
-            ratio = statistics.median(a / b for a, b in found)
+            own, built_in = medians(found)[:2]
+            ratio = statistics.median(one[0] / one[1] for one in found)
             rows.append([name, title, f"{own:.2f}", f"{built_in:.2f}", f"{ratio:.2f}"])
     yield f"Milliseconds of a batch of {BATCH} pictures, with their source, at {machine.load()}."
     yield ""

@@ -13,26 +13,16 @@ import argparse
 import importlib
 import json
 import os
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from bench.report import comparison, script, show, under_load
-from bench.timing import medians, seconds_each
+from bench.timing import BESIDE, beside, both_times
 
 LIBRARIES = ("penstock", "nvidia.dali")
-HEAD = [
-    "a pipeline",
-    "Penstock, us",
-    "DALI, us",
-    "times as fast",
-    "Penstock, us of CPU",
-    "DALI, us of CPU",
-    "times less",
-]
+HEAD = ["a pipeline", *BESIDE]
 _NUMBERS = [np.arange(4, dtype=np.float32)]
 _PICTURES = [np.zeros((1, 4, 4, 3), np.uint8) for _ in range(64)]
 
@@ -75,12 +65,8 @@ def measure(library: str, case: str, threads: int, seconds: float) -> None:
     with pipe:
         pipe.set_outputs(make(module))
     pipe.build()
-    for _ in range(100):
-        pipe.run()
-    begin, spent = time.perf_counter(), time.process_time()
-    each = seconds_each(pipe.run, seconds, warm_up=0) * 1e6
-    share = (time.process_time() - spent) / (time.perf_counter() - begin)
-    print(json.dumps({"us": each, "spent": each * share}), flush=True)
+    each, spent = both_times(pipe.run, seconds, warm_up=100)
+    print(json.dumps({"us": each * 1e6, "spent": spent * 1e6}), flush=True)
     os._exit(0)
 
 
@@ -92,11 +78,7 @@ def rows(names: list[str], rounds: int, seconds: float, threads: int) -> Iterato
         for _ in range(rounds):
             pair = [script("bench.iteration", "--measure", name, case, threads, seconds) for name in LIBRARIES]
             found.append([one[what] for what in ("us", "spent") for one in pair])
-        ours, theirs, our_share, their_share = medians(found)
-        times = statistics.median(one[1] / one[0] for one in found)
-        less = statistics.median(one[3] / one[2] for one in found)
-        figures = [f"{ours:.0f}", f"{theirs:.0f}", f"{times:.2f}"]
-        yield [make.__doc__ or "", *figures, f"{our_share:.0f}", f"{their_share:.0f}", f"{less:.2f}"]
+        yield [make.__doc__ or "", *beside(found)]
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 15
+#define PS_ABI_VERSION 16
 #define PS_MAX_DIMS PENSTOCK_MAX_DIMS
 
 /* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
@@ -123,6 +123,7 @@ typedef struct ps_executor ps_executor;
 typedef struct ps_batch ps_batch;
 typedef struct ps_gpu_memory ps_gpu_memory;
 typedef struct ps_fed ps_fed;
+typedef struct ps_capsules ps_capsules;
 typedef struct ps_jpeg_index ps_jpeg_index;
 typedef struct ps_video_index ps_video_index;
 typedef struct ps_archive ps_archive;
@@ -204,10 +205,13 @@ PS_API ps_fed* ps_fed_host(ps_executor*, const ps_tensor* samples, int n,
 PS_API ps_fed* ps_fed_device(ps_gpu_memory*, const ps_tensor* samples, int n, int copy, uint64_t stream,
                              int wait);                                    /* waits */
 PS_API ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n); /* from the host, copied; waits */
+/* Memory for samples whose contents the caller writes before they are fed: their descriptors get its addresses. */
+PS_API ps_fed* ps_fed_room(ps_executor*, ps_tensor* samples, int n);       /* waits, if the plan has a GPU */
 PS_API void ps_fed_destroy(ps_fed*);
 PS_API int ps_executor_feed(ps_executor*, int value, const ps_fed*); /* for the iteration scheduled next */
 PS_API int ps_executor_feed_integers(ps_executor*, int value, const int64_t*, int n); /* scalars, copied */
 PS_API int ps_executor_schedule(ps_executor*, int size, const int64_t* ids, const int64_t* epochs);
+PS_API int ps_executor_schedule_counted(ps_executor*, int size, int64_t first); /* ids from `first` on, of epoch 0 */
 /* The same; random numbers have these keys, one for each node, in place of those that the nodes were added with. */
 PS_API int ps_executor_schedule_keyed(ps_executor*, int size, const int64_t* ids, const int64_t* epochs,
                                       const uint64_t* keys);
@@ -404,6 +408,9 @@ PS_API int ps_batch_size(const ps_batch*, int value); /* how many samples have i
 #define PS_UNIFORM 2
 PS_API int ps_batch_samples(const ps_batch*, int value, ps_tensor* samples);
 PS_API int ps_batch_device(const ps_batch*, int value); /* the GPU's number, or -1: in the host's memory */
+/* All of it in one call: fills the descriptors if there are `expected` samples. Returns their number << 32 | the device
+ * + 1 << 8 | the flags. */
+PS_API int64_t ps_batch_show(const ps_batch*, int value, int expected, ps_tensor* samples);
 /* The broken samples of one that failed, as far as it got; returns how many. The strings live as long as the batch. */
 PS_API int ps_batch_broken_samples(const ps_batch*, ps_error_info* rows, int max_rows);
 PS_API void ps_batch_destroy(ps_batch*);
@@ -437,6 +444,14 @@ PS_API int ps_gpu_device_at(const void* data);               /* the number of th
 #define PS_DLPACK_COPIED 2
 PS_API const char* ps_dlpack_export(ps_gpu_memory*, const ps_tensor*, int flags, void** managed);
 PS_API void ps_dlpack_capsule_destructor(void* capsule); /* a PyCapsule_Destructor */
+/* DLPack capsules of the host's memory. `list` is a list of Python's, `owner` an object: these calls need the GIL.
+ * Lending puts a capsule of each sample into the list, which has a place for each; the owner is kept until the last of
+ * their tensors is deleted. Taking consumes a list's capsules, whose tensors live until ps_capsules_destroy(), and
+ * describes them; null: they are not all capsules of dense tensors of the host's, of one type and number of axes, and
+ * none was taken. */
+PS_API int ps_capsules_lend(void* list, const ps_tensor* samples, int n, void* owner);
+PS_API ps_capsules* ps_capsules_take(void* list, ps_tensor* samples);
+PS_API void ps_capsules_destroy(ps_capsules*);
 
 #ifdef __cplusplus
 }

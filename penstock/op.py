@@ -169,6 +169,11 @@ class Called(Protocol):
     def give(self, output: int, samples: Any) -> None:
         """Copies a batch, which goes on as this output; FunctionError where it makes none."""
 
+    def room(self, output: int, dtype: Any, extents: Any) -> Any:
+        """Memory of the host for a batch that goes on as this output, and that the caller writes to: rows of
+        `penstock.tensors.arrays.DESCRIPTOR`, for samples of a type of NumPy's and of these extents, a row for each.
+        """
+
 
 class Op:
     """Base of all declarations. An instance holds one node's arguments as attributes: constants, or None.

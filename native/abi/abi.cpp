@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "abi/executor.h"
@@ -199,6 +200,14 @@ ps_fed* ps_fed_upload(int device, const ps_tensor* samples, int n) {
   });
 }
 
+ps_fed* ps_fed_room(ps_executor* e, ps_tensor* samples, int n) {
+  return new_fed([&] {
+    FedRef fed = feed_room(*e->use()->pool(), from_c(samples, n));
+    for (int i = 0; i < n; i++) samples[i].data = fed->samples[size_t(i)].data;
+    return fed;
+  });
+}
+
 void ps_fed_destroy(ps_fed* f) { delete f; }
 
 // In place of what was fed for an iteration that was interrupted before it was scheduled.
@@ -236,6 +245,17 @@ int ps_executor_schedule_keyed(ps_executor* e, int size, const int64_t* ids, con
     std::vector<uint64_t> given;
     if (keys) given.assign(keys, keys + executor->plan().nodes.size());
     executor->schedule(size, {ids, ids + size}, {epochs, epochs + size}, std::move(fed), std::move(given));
+    return 0;
+  });
+}
+
+int ps_executor_schedule_counted(ps_executor* e, int size, int64_t first) {
+  auto fed = std::exchange(e->fed, {});
+  return guarded([&] {
+    if (size < 0) fail(ErrorKind::argument, "an iteration of " + std::to_string(size) + " samples");
+    std::vector<int64_t> ids(size_t(size), 0);
+    std::iota(ids.begin(), ids.end(), first);
+    e->use()->schedule(size, std::move(ids), std::vector<int64_t>(size_t(size), 0), std::move(fed), {});
     return 0;
   });
 }
@@ -334,6 +354,12 @@ int ps_batch_samples(const ps_batch* b, int value, ps_tensor* samples) {
     last = &t;
   }
   return (contiguous ? PS_CONTIGUOUS : 0) | (uniform ? PS_UNIFORM : 0);
+}
+
+int64_t ps_batch_show(const ps_batch* b, int value, int expected, ps_tensor* samples) {
+  const int64_t size = ps_batch_size(b, value);
+  const int flags = size == expected ? ps_batch_samples(b, value, samples) : 0;
+  return size << 32 | int64_t(ps_batch_device(b, value) + 1) << 8 | flags;
 }
 
 void ps_batch_destroy(ps_batch* b) {

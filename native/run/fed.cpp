@@ -57,6 +57,13 @@ FedRef feed_copy(Pool& pool, std::vector<Tensor> samples) {
   return fed;
 }
 
+FedRef feed_room(Pool& pool, std::vector<Tensor> samples) {
+  const auto fed = fed_of(std::move(samples));
+  fed->memory = pool.take(total_bytes(fed->samples));
+  place(fed->samples, fed->memory->data());
+  return fed;
+}
+
 FedRef feed_in_place(std::vector<Tensor> samples) { return fed_of(std::move(samples)); }
 
 FedRef feed_integers(const int64_t* values, int n) {

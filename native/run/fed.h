@@ -22,6 +22,7 @@ using FedRef = std::shared_ptr<const Fed>;
 // Samples in the host's memory: copied into the pool; or where they are, kept there by the caller while they
 // are in use, and without the padding that the pool's blocks have.
 FedRef feed_copy(Pool& pool, std::vector<Tensor> samples);
+FedRef feed_room(Pool& pool, std::vector<Tensor> samples);   // whose contents are yet to be written
 FedRef feed_in_place(std::vector<Tensor> samples);
 FedRef feed_integers(const int64_t* values, int n);      // scalars, copied to memory of their own: waits for nothing
 

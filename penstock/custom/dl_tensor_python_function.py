@@ -6,8 +6,7 @@ from typing import Any
 
 from penstock.custom.function import SampleCallback
 from penstock.op import Called, arg, op
-from penstock.tensors import TensorCPU, TensorListCPU
-from penstock.tensors.arrays import writable
+from penstock.tensors import TensorListCPU, capsules
 
 
 @op("dl_tensor_python_function", devices=("cpu", "gpu"), inputs=(0, 256))
@@ -48,6 +47,10 @@ class DLTensorPythonFunction(SampleCallback):
 
     def shown(self, tensors: Any, batch: Called) -> list[Any]:
         if isinstance(tensors, TensorListCPU):
-            return [TensorCPU(writable(array)).__dlpack__() for array in tensors._arrays()]
+            return capsules.lend(tensors)
         stream = None if self.synchronize_stream else batch.stream
         return [tensor.__dlpack__(stream=stream) for tensor in tensors]
+
+    def taken_batch(self, returned: list[Any]) -> Any:
+        taken = capsules.take(returned)
+        return super().taken_batch(returned) if taken is None else taken

@@ -107,10 +107,10 @@ class SampleCallback(Callback):
         shown = [self.shown(tensors, batch) for tensors in inputs]
         if self.batch_processing:
             outputs: Sequence[Any] = self.outputs_of(self.function(*shown))
-            outputs = [[self.taken(x) for x in one] if isinstance(one, list) else self.taken(one) for one in outputs]
+            outputs = [self.taken_batch(one) if isinstance(one, list) else self.taken(one) for one in outputs]
         else:
             rows = [self.outputs_of(self.function(*[one[i] for one in shown])) for i in range(batch.size)]
-            outputs = [[self.taken(row[k]) for row in rows] for k in range(self.count)]
+            outputs = [self.taken_batch([row[k] for row in rows]) for k in range(self.count)]
         for k, samples in enumerate(outputs):
             batch.give(k, samples)
 
@@ -121,3 +121,7 @@ class SampleCallback(Callback):
     def taken(self, returned: Any) -> Any:
         """What the function returned, a sample or a batch, as `penstock.op.Called.give` takes it."""
         return returned
+
+    def taken_batch(self, returned: list[Any]) -> Any:
+        """The same, of a list of samples."""
+        return [self.taken(x) for x in returned]

@@ -108,12 +108,15 @@ class NumbaFunction(Calling):
                     f"input {k} is of type {tensors.dtype.name} and has {tensors.ndim()} axes, expected {dtype} and "
                     f"{ndim}, as in_types and ins_ndim say"
                 )
-        shapes = self._shapes([tensors.shape() for tensors in inputs], batch.size)
+        extents = self._extents(inputs, batch.size)
         if batch.device is None:
-            outputs = self._loop.run(shapes, [tensors._arrays() for tensors in inputs], batch.threads)
-        else:
-            outputs = self._kernel.run(shapes, self._outs, inputs, batch)
-        for k, samples in enumerate(outputs):
+            rooms = [
+                batch.room(k, dtype, one) for k, (one, (dtype, _)) in enumerate(zip(extents, self._outs, strict=True))
+            ]
+            self._loop.run(rooms, [tensors._rows() for tensors in inputs], batch.threads)
+            return
+        shapes = [[tuple(shape) for shape in one.tolist()] for one in extents]
+        for k, samples in enumerate(self._kernel.run(shapes, self._outs, inputs, batch)):
             batch.give(k, samples)
 
     def _described(self, which: str, given: Any, axes: list[int]) -> list[tuple[np.dtype[Any], int]]:
@@ -134,16 +137,24 @@ class NumbaFunction(Calling):
             raise self.wrong(f"{which}s_ndim", f"expected {len(dtypes)} numbers of axes, as {name} has types")
         return list(zip(dtypes, axes, strict=True))
 
-    def _shapes(self, inputs: list[Any], size: int) -> list[list[tuple[int, ...]]]:
-        """Those of the outputs' samples."""
+    def _extents(self, inputs: Sequence[Any], size: int) -> list[Any]:
+        """Shapes of the outputs' samples: of each output an array with a row for each."""
         if self.setup_fn is None:
-            shapes = [[tuple(shape) for shape in one] for one in inputs[: len(self._outs)]]
-        else:
-            outs = [[np.zeros(ndim, np.int64) for _ in range(size)] for _, ndim in self._outs]
-            plain_function(self.setup_fn)(outs, [[np.array(shape, np.int64) for shape in one] for one in inputs])
-            shapes = [[tuple(map(int, shape)) for shape in one] for one in outs]
-        for k, (one, (_, ndim)) in enumerate(zip(shapes, self._outs, strict=True)):
-            wrong = [shape for shape in one if len(shape) != ndim or min(shape, default=0) < 0]
-            if wrong:
-                raise FunctionError(f"output {k} would have the shape {wrong[0]}, expected {ndim} axes")
-        return shapes
+            given = [tensors._rows()["shape"][:, : tensors.ndim()] for tensors in inputs[: len(self._outs)]]
+            for k, (one, (_, ndim)) in enumerate(zip(given, self._outs, strict=True)):
+                self._check_shapes(k, [tuple(one[0].tolist())], ndim)
+            return given
+        outs = [[np.zeros(ndim, np.int64) for _ in range(size)] for _, ndim in self._outs]
+        ins = [[np.array(shape, np.int64) for shape in tensors.shape()] for tensors in inputs]
+        plain_function(self.setup_fn)(outs, ins)
+        found = []
+        for k, (written, (_, ndim)) in enumerate(zip(outs, self._outs, strict=True)):
+            shapes = [tuple(map(int, shape)) for shape in written]
+            self._check_shapes(k, shapes, ndim)
+            found.append(np.array(shapes, np.int64).reshape(size, ndim))
+        return found
+
+    def _check_shapes(self, k: int, shapes: list[tuple[int, ...]], ndim: int) -> None:
+        wrong = [shape for shape in shapes if len(shape) != ndim or min(shape, default=0) < 0]
+        if wrong:
+            raise FunctionError(f"output {k} would have the shape {wrong[0]}, expected {ndim} axes")

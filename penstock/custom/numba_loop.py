@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 from penstock.errors import ArgumentError
 from penstock.frameworks import package
 from penstock.op import Called
-from penstock.tensors.arrays import addresses
 
 Array = np.ndarray[Any, Any]
 Described = Sequence[tuple[np.dtype[Any], int]]  # type and number of axes of each
@@ -34,9 +32,8 @@ class Loop:
 
     def __init__(self, function: Callable[..., Any], outs: Described, ins: Described, whole: bool):
         numba = package("numba", "numba")
-        self._outs, self._whole = outs, whole
+        self._outs, self._ins, self._whole = outs, ins, whole
         self._pool: ThreadPoolExecutor | None = None
-        self._memory = np.empty(0, np.uint8)
         tensors = [*outs, *ins]
         namespace = {
             "run": numba.njit(plain_function(function)), "carray": numba.carray, "at": address_as_pointer(numba),
@@ -69,35 +66,31 @@ class Loop:
         except numba.core.errors.NumbaError as e:
             raise ArgumentError(f"numba_function: run_fn={function!r}: Numba cannot compile it: {e}") from e
 
-    def run(self, shapes: Shapes, inputs: Sequence[Sequence[Array]], threads: int) -> list[list[Array]]:
-        """The outputs' samples, in memory that the next call uses again."""
-        outputs = self._outputs(shapes)
+    def run(self, outputs: Sequence[Array], inputs: Sequence[Array], threads: int) -> None:
+        """Writes the outputs: all are given by descriptors of their samples (`penstock.tensors.arrays.DESCRIPTOR`)."""
         size = len(outputs[0])
         tensors = [*outputs, *inputs]
-        data = np.array([addresses(one) for one in tensors], np.intp)
-        extents = [np.array([array.shape for array in one], np.int64).reshape(size, -1) for one in tensors]
+        data = np.array([rows["data"] for rows in tensors], np.uintp).view(np.intp)
+        extents = [
+            np.ascontiguousarray(rows["shape"][:, :ndim])
+            for rows, (_, ndim) in zip(tensors, [*self._outs, *self._ins], strict=True)
+        ]
         threads = min(threads, size)
-        if self._whole or threads < 2 or sum(array.nbytes for one in outputs for array in one) < _LARGE:
+        if self._whole or threads < 2 or self._bytes(extents) < _LARGE:
             self._loop(data, *extents, 0, size)
-            return outputs
+            return
         self._pool = self._pool or ThreadPoolExecutor(threads, "penstock-numba")
         ends: list[Any] = [size * k // threads for k in range(threads + 1)]
         parts = [self._pool.submit(self._loop, data, *extents, *ends[k : k + 2]) for k in range(threads)]
         wrong = [error for part in parts if (error := part.exception())]  # waits for all of them
         if wrong:
             raise wrong[0]
-        return outputs
 
-    def _outputs(self, shapes: Shapes) -> list[list[Array]]:
-        """In one piece of memory, which is kept: new memory costs more than what is written into it."""
-        flat = [(shape, dtype) for one, (dtype, _) in zip(shapes, self._outs, strict=True) for shape in one]
-        places = np.cumsum([0, *[-(-math.prod(shape) * dtype.itemsize // 64) * 64 for shape, dtype in flat]])
-        if self._memory.size < places[-1]:
-            self._memory = np.empty(int(places[-1]), np.uint8)
-        arrays = iter(
-            [np.ndarray(shape, dtype, self._memory, int(at)) for (shape, dtype), at in zip(flat, places, strict=False)]
+    def _bytes(self, extents: Sequence[Array]) -> int:
+        """Of the outputs."""
+        return sum(
+            int(one.prod(1).sum()) * dtype.itemsize for one, (dtype, _) in zip(extents, self._outs, strict=False)
         )
-        return [[next(arrays) for _ in one] for one in shapes]
 
 
 class Kernel:

@@ -77,7 +77,7 @@ class Small(Engine):
         self._wait(batch.answer, nodes, gpu_too)
         self._runs += 1
         batch.kept = [fed for number, fed in kept if number in self._shown]
-        return [batch.show(value) for value in self.program.outputs]
+        return [batch.show(value, size) for value in self.program.outputs]
 
     def _wait(self, answer: native.Answer, nodes: Sequence[OpNode], gpu_too: bool) -> None:
         try:

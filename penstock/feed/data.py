@@ -13,10 +13,10 @@ from penstock.errors import DeviceError
 from penstock.frameworks import backend_of
 from penstock.machine import native
 from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
-from penstock.tensors.arrays import FEW, KNOWN, describe
+from penstock.tensors.arrays import FEW, TYPES, describe_few
 from penstock.tensors.frameworks import current_stream
 from penstock.tensors.gpu_memory import copy_stream, stream_handle
-from penstock.types import to_dali_type
+from penstock.types import DALIDataType
 
 _CUDA = (2, 13)  # DLPack's kinds of memory that NVIDIA GPUs have
 _SMALL = 1 << 16  # bytes that are copied sooner than the GIL is given up and won back
@@ -63,6 +63,17 @@ def feed(
     return _feed_device(on_gpu, data, layout, device, copy, stream)
 
 
+def room(executor: c.c_void_p, samples: Any, waits: bool) -> Fed:
+    """Memory of the engine's that the caller writes to: the descriptors of the samples get its addresses.
+
+    ``waits``: as in `feed`.
+    """
+    library = native.blocking() if waits else native.quick()
+    handle = library.ps_fed_room(executor, samples, len(samples))
+    first = samples[0]
+    return Fed(handle, len(samples), (DALIDataType(first.dtype), first.ndim, first.layout.decode()))
+
+
 def layout_of(data: Any) -> str:
     """The layout that a batch has itself; '' where it has none."""
     first = first_of(data)
@@ -92,17 +103,19 @@ def _feed_few(executor: c.c_void_p, arrays: Sequence[Any], layout: str | None) -
     """Copies small batches of few arrays, as a list of tensors of them is copied, but without making one. None: they
     are not of that kind.
     """
-    one = arrays[0]
-    kind, axes, most = one.dtype, one.ndim, _SMALL // len(arrays)
-    if kind not in KNOWN or axes > native.MAX_DIMS or (layout is not None and layout and len(layout) != axes):
+    one, count = arrays[0], len(arrays)
+    kind, axes, most = one.dtype, one.ndim, _SMALL // count
+    dtype = TYPES.get(kind)
+    if dtype is None or axes > native.MAX_DIMS or (layout and len(layout) != axes):
         return None
     for array in arrays:
-        flat = type(array) is np.ndarray and array.flags.c_contiguous
-        if not flat or array.dtype != kind or array.ndim != axes or array.nbytes > most:
+        if type(array) is not np.ndarray or not array.flags.c_contiguous or array.nbytes > most:
             return None
-    samples, _ = describe(arrays, layout or "", ())
-    handle = native.quick().ps_fed_host(executor, samples, len(arrays), 1)
-    return Fed(handle, len(arrays), (to_dali_type(kind), axes, layout or ""))
+        if array is not one and (array.dtype != kind or array.ndim != axes):
+            return None
+    samples = describe_few(arrays, dtype, axes, layout or "")
+    handle = native.quick().ps_fed_host(executor, samples, count, 1)
+    return Fed(handle, count, (dtype, axes, layout or ""))
 
 
 def _feed_device(tensors: TensorListGPU, data: Any, layout: str | None, device: int, copy: bool, stream: Any) -> Fed:

@@ -143,7 +143,7 @@ class Input:
             given = Given(self.node.name, self.numbers, (), refused=_without_frames(e))
         given.place = place
         self.data[number] = given
-        self.finish_interrupted()
+        poll.iteration += 1  # as `finish_interrupted` does
         self.item = None
         poll.let_go()
 
@@ -167,10 +167,12 @@ class Input:
 
     def forget(self, first: int, coming: int) -> None:
         """Drops the data of iterations before ``first``, but for what may be repeated in iteration ``coming``."""
-        if next(iter(self.data), first) >= first:
-            return
-        for number in [n for n in self.data if n < first and not (self.op.repeat_last and n == coming - 1)]:
-            del self.data[number]
+        data = self.data
+        while data:
+            number = next(iter(data))
+            if number >= first or (self.op.repeat_last and number == coming - 1):
+                return
+            del data[number]
 
     def _value(self, k: int, item: Any, layout: str | None, stream: Any) -> Fed:
         op = self.op
@@ -278,13 +280,14 @@ class Inputs:
             else:
                 self._wait_for(lacking)
         coming = self._numbers()[1]
+        given = []
         for one in self._inputs.values():
             if one.op.poll:
                 if one.data:
                     one.finish_interrupted()
                 if coming not in one.data:
                     self._ask(one, coming)
-        given = [one.data[coming] for one in self._inputs.values()]
+            given.append(one.data[coming])
         if len(given) == 1 and not self._full and not given[0].refused:
             return Ready(given, given[0].size)
         failure = next((g.refused for g in given if g.refused), None) or self._wrong_sizes(given)

@@ -14,7 +14,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 15
+ABI_VERSION = 16
 MAX_DIMS = 12
 DECODER_STATS = 12
 CONTIGUOUS, UNIFORM = 1, 2
@@ -204,6 +204,7 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_video_index_make": (c.c_void_p, [c.c_char_p, c.POINTER(c.c_void_p), _i64p]),
     "ps_video_libraries": (c.c_char_p, []),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
+    "ps_fed_room": (c.c_void_p, [c.c_void_p, _tensors, c.c_int]),
     "ps_archive_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Members)]),
     "ps_record_table_read": (c.c_void_p, [c.c_char_p, c.c_int, c.POINTER(Records)]),
     "ps_stores_take": (c.c_int, [c.POINTER(Request)]),
@@ -242,10 +243,12 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_plan_segment": (c.c_int, [c.c_void_p, _i32p, _i32p, c.c_int, c.c_int]),
     "ps_plan_outputs": (c.c_int, [c.c_void_p, _i32p, c.c_int]),
     "ps_fed_host": (c.c_void_p, [c.c_void_p, _tensors, c.c_int, c.c_int]),
+    "ps_fed_room": (c.c_void_p, [c.c_void_p, _tensors, c.c_int]),
     "ps_fed_destroy": (None, [c.c_void_p]),
     "ps_executor_feed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p]),
     "ps_executor_feed_integers": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_int]),
     "ps_executor_schedule": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p]),
+    "ps_executor_schedule_counted": (c.c_int, [c.c_void_p, c.c_int, c.c_int64]),
     "ps_executor_schedule_keyed": (c.c_int, [c.c_void_p, c.c_int, c.c_void_p, c.c_void_p, c.POINTER(c.c_uint64)]),
     "ps_executor_answer": (c.c_int, [c.c_void_p, c.POINTER(Call), c.POINTER(c.c_void_p), c.c_int]),
     "ps_executor_refuse": (c.c_int, [c.c_void_p, c.POINTER(Call), c.c_char_p]),
@@ -283,6 +286,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_compiled": (None, [c.c_void_p, c.c_char_p, c.c_int64, c.c_char_p]),
     "ps_batch_size": (c.c_int, [c.c_void_p, c.c_int]),
     "ps_batch_samples": (c.c_int, [c.c_void_p, c.c_int, _tensors]),
+    "ps_batch_show": (c.c_int64, [c.c_void_p, c.c_int, c.c_int, _tensors]),
     "ps_batch_broken_samples": (c.c_int, [c.c_void_p, c.POINTER(ErrorInfo), c.c_int]),
     "ps_batch_destroy": (None, [c.c_void_p]),
     "ps_batch_device": (c.c_int, [c.c_void_p, c.c_int]),
@@ -294,6 +298,9 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_destroy": (None, [_memory]),
     "ps_dlpack_export": (c.c_void_p, [_memory, _tensors, c.c_int, c.POINTER(c.c_void_p)]),
     "ps_dlpack_capsule_destructor": (None, [c.c_void_p]),
+    "ps_capsules_lend": (c.c_int, [c.c_void_p, _tensors, c.c_int, c.c_void_p]),
+    "ps_capsules_take": (c.c_void_p, [c.c_void_p, _tensors]),
+    "ps_capsules_destroy": (None, [c.c_void_p]),
 }
 
 

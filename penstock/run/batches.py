@@ -19,6 +19,7 @@ class Batch:
 
     def __init__(self, library: Any):
         self.answer = native.Answer()  # the engine writes to it, so there is no moment in which nobody has the batch
+        self._library = library
         self.kept: Sequence[Fed] = ()  # memory of users that the outputs show
         self._destroy = library.ps_batch_destroy
         self._pid = os.getpid()
@@ -28,12 +29,15 @@ class Batch:
         if self.answer.batch and getpid() == self._pid:
             self._destroy(self.answer.batch)
 
-    def show(self, value: int) -> TensorListCPU | TensorListGPU:
-        """The samples that have a value."""
-        library, handle = native.quick(), self.answer.batch
-        samples = (native.Tensor * library.ps_batch_size(handle, value))()
-        flags = library.ps_batch_samples(handle, value, samples)
-        device = library.ps_batch_device(handle, value)
+    def show(self, value: int, expected: int) -> TensorListCPU | TensorListGPU:
+        """The samples that have a value: where it is in no branch, as many as are ``expected``."""
+        handle = self.answer.batch
+        samples = (native.Tensor * expected)()
+        found = self._library.ps_batch_show(handle, value, expected, samples)
+        if found >> 32 != expected:
+            samples = (native.Tensor * (found >> 32))()
+            found = self._library.ps_batch_show(handle, value, len(samples), samples)
+        flags, device = found & 0xFF, (found >> 8 & 0xFFFFFF) - 1
         if device < 0:
             return TensorListCPU._from_native(self, samples, flags)
         memory = GpuMemory.of_batch(handle, value, device) if len(samples) else None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock.errors import DeviceError, FunctionError
-from penstock.feed.data import Fed, feed
+from penstock.feed.data import Fed, feed, room
 from penstock.feed.turn import Turn
 from penstock.graph.blame import warn
 from penstock.graph.location import of_the_user
@@ -23,21 +23,27 @@ from penstock.machine import native
 from penstock.run.batches import Batch
 from penstock.run.program import Function
 from penstock.tensors import TensorListCPU, TensorListGPU
+from penstock.tensors.arrays import describe_extents
+from penstock.tensors.samples import rows_of
 
 GRACE = 1.0  # seconds that closing waits for a function that is being called
 
 # Hands a batch to the engine, with a layout: for a function on the CPU or on the GPU.
 Feed = Callable[[Any, str | None], Fed]
+# Memory for the samples that descriptors tell of.
+Room = Callable[[Any], Fed]
 
 
 class _Called(Batch):
     """What a function is called with (`penstock.op.Called`). It is the engine's call until it is answered."""
 
-    def __init__(self, call: native.Call, function: Function, feed: Feed, device: int | None, threads: int):
+    def __init__(
+        self, call: native.Call, function: Function, feed: Feed, room: Room, device: int | None, threads: int
+    ):  # fmt: skip
         super().__init__(native.quick())
         self.answer.batch = call.batch
         self.size, self.device, self.stream, self.threads = int(call.size), device, call.stream or None, threads
-        self._function, self._feed = function, feed
+        self._function, self._feed, self._room = function, feed, room
         self._given: dict[int, Fed] = {}
 
     def inputs(self) -> Sequence[TensorListCPU | TensorListGPU]:
@@ -56,12 +62,18 @@ class _Called(Batch):
             raise FunctionError(f"the function returned {fed.size} samples, but was given {self.size}")
         self._given[output] = fed
 
+    def room(self, output: int, dtype: Any, extents: Any) -> Any:
+        """Memory for a batch that goes on as this output: descriptors of it, in which the caller writes."""
+        samples = describe_extents(dtype, extents, self._function.node.op.output_layout(output) or "")
+        self._given[output] = self._room(samples)
+        return rows_of(samples)
+
     def outputs(self) -> list[Fed]:
         """What was given."""
         return [self._given[k] for k in range(len(self._function.node.outputs))]
 
     def _input(self, k: int) -> TensorListCPU | TensorListGPU:
-        shown = self.show(self._function.inputs[k])
+        shown = self.show(self._function.inputs[k], self.size)
         if isinstance(shown, TensorListCPU):
             if self._function.borrowed[k]:  # the user's own, which only the iteration keeps
                 shown = TensorListCPU([array.copy() for array in shown._arrays()], shown.layout() or None)
@@ -80,7 +92,7 @@ class Calls:
         name: str, threads: int,
     ):  # fmt: skip
         self._handle, self._functions, self._device, self._turn = handle, functions, device, turn
-        self._threads = threads
+        self._threads, self._pinned = threads, device is not None
         self._raised: dict[int, BaseException] = {}  # by the engine's number of the iteration
         self.thread = threading.Thread(
             target=_serve, args=(handle, owner, weakref.ref(self)), name=f"{name}-python", daemon=True
@@ -97,7 +109,8 @@ class Calls:
         """Calls a function, and answers the engine."""
         function = self._functions[call.node]
         device = self._device if function.node.device == "gpu" else None
-        called = _Called(call, function, functools.partial(self._fed, device), device, self._threads)
+        give, find = functools.partial(self._fed, device), functools.partial(room, self._handle, waits=self._pinned)
+        called = _Called(call, function, give, find, device, self._threads)
         self._turn.function = threading.get_ident(), function.node.name
         try:
             function.node.op.call(called)
@@ -108,8 +121,7 @@ class Calls:
             self._turn.function = None
 
     def _fed(self, device: int | None, samples: Any, layout: str | None) -> Fed:
-        pinned = self._device is not None
-        return feed(self._handle, samples, layout, device=device, copy=True, stream=None, waits=pinned)
+        return feed(self._handle, samples, layout, device=device, copy=True, stream=None, waits=self._pinned)
 
     def _answer(self, call: native.Call, outputs: Sequence[Fed]) -> None:
         handles = (c.c_void_p * len(outputs))(*[fed.handle for fed in outputs])

@@ -32,6 +32,7 @@ class OutputCheck:
             "output_ndim": _each(ndim, _ndim),
             "output_layout": _each(layout, _layout),
         }
+        self._asks = any(wanted is not None for wanted in self._wanted.values())
 
     def of_each(self, name: str, outputs: int) -> list[Any]:
         """What an argument asks of each of so many outputs; None: nothing."""
@@ -46,6 +47,8 @@ class OutputCheck:
                 raise GraphError(f"{name} has {count} values, but the pipeline has {outputs} outputs")
 
     def __call__(self, outputs: Sequence[Samples]) -> None:
+        if not self._asks:
+            return
         for name, wanted in self._wanted.items():
             if wanted is None:
                 continue

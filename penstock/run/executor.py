@@ -48,6 +48,7 @@ class Executor(Engine):
         self.iterations = Iterations([node for node, _ in self.program.readers])
         self._cancelling = False
         self._not_scheduled: Exception | None = None  # the error that scheduling the next iteration raised
+        self._scheduled: int | None = None  # iterations that the engine was given, where that is known
         self.broken = Broken(self.program)
         self._shown = self.program.shown(plan)
         if self.calls:
@@ -71,7 +72,7 @@ class Executor(Engine):
         ]
         return Inputs(
             inputs, batch_size, full=bool(self.program.readers), turn=self._turn, closed=lambda: self._closing,
-            numbers=lambda: (self.place.number, self.iterations.coming),
+            numbers=self.iterations.numbers,
         )  # fmt: skip
 
     def _feed(self, on_gpu: bool, data: Any, layout: str | None, *, copy: bool, stream: Any) -> Fed:
@@ -88,8 +89,10 @@ class Executor(Engine):
         """
         self.check_process()
         self._finish_interrupted()
-        before, known = self._quick.ps_executor_scheduled(self._handle), len(self.broken.samples)
-        one = self.iterations.begin(ready, before, known, Batch(self._quick))
+        before, self._scheduled = self._scheduled, None
+        if before is None:
+            before = int(self._quick.ps_executor_scheduled(self._handle))
+        one = self.iterations.begin(ready, before, len(self.broken.samples), Batch(self._quick))
         try:
             if self.recording:
                 with self.recorded(Call.SCHEDULE):
@@ -117,7 +120,7 @@ class Executor(Engine):
 
     def _finish_interrupted(self) -> None:
         """Brings what an error or Ctrl-C left half done to its end, or undoes it."""
-        if self._closing or (not self._cancelling and self.iterations.is_consistent()):
+        if (self.iterations.settled and not self._cancelling) or self._closing:
             return
         if self._cancelling:
             self._blocking.ps_executor_cancel(self._handle)
@@ -144,10 +147,15 @@ class Executor(Engine):
         for g in one.ready.given:
             for number, fed in g.numbered():
                 self._quick.ps_executor_feed(self._handle, number, fed.handle)
-        keys = addresses([order.ids, order.epochs])
-        if self._quick.ps_executor_schedule(self._handle, one.ready.size, *keys) < 0:
+        if order.ids is None:
+            done = self._quick.ps_executor_schedule_counted(self._handle, one.ready.size, order.first)
+        else:
+            keys = addresses([order.ids, order.epochs])
+            done = self._quick.ps_executor_schedule(self._handle, one.ready.size, *keys)
+        if done < 0:
             raise self.program.failure()
         one.accepted = True
+        self._scheduled = one.before + 1
 
     def pending(self) -> int:
         """Iterations scheduled and not taken."""
@@ -155,7 +163,8 @@ class Executor(Engine):
         one, coming = iterations.starting, iterations.coming  # no step may be in between: others look, too
         if one is not None and one.begin.number == coming and self._has_started(one):
             coming += 1
-        return 0 if self._cancelling else max(coming - iterations.place.number, 0)
+        number = iterations.place.number
+        return coming - number if coming > number and not self._cancelling else 0
 
     def handed_out(self) -> int:
         """Iterations that were taken."""
@@ -174,7 +183,7 @@ class Executor(Engine):
         assert one.end is not None
         if one.batch.answer.state < 0:
             failure, one.failure = one.failure or one.ready.failure or self._failure_of(one), None
-            self.iterations.place = one.end
+            self.iterations.hand_out(one.end)
             try:
                 raise failure
             finally:
@@ -182,7 +191,7 @@ class Executor(Engine):
         outputs = self._show(one)
         if recording := self.recording:
             recording.samples += one.ready.size
-        self.iterations.place = one.end
+        self.iterations.hand_out(one.end)
         self._finish_interrupted()
         if self.broken.unreported:
             self.broken.warn_of_past(min((state[0] for state in self.place.states), default=0))
@@ -207,7 +216,8 @@ class Executor(Engine):
     def _show(self, one: Iteration) -> tuple[TensorListCPU | TensorListGPU, ...]:
         if self._shown:
             one.batch.kept = [value for g in one.ready.given for number, value in g.numbered() if number in self._shown]
-        return tuple(one.batch.show(value) for value in self.program.outputs)
+        size = one.ready.size
+        return tuple([one.batch.show(value, size) for value in self.program.outputs])
 
     def wait(self, gpu_too: bool = False) -> None:
         """Waits until the oldest iteration is done or has failed, which the next `take` says."""

@@ -29,14 +29,17 @@ class Place(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Which samples an iteration has: what each reader is told, and the samples' keys and epochs."""
+    """Which samples an iteration has: what each reader is told, and the samples' keys and epochs; None of these where
+    they are counted, from the ``first`` on.
+    """
 
     indices: list[Any]
     ids: Any
     epochs: Any
+    first: int
 
 
-@dataclass
+@dataclass(slots=True)
 class Iteration:
     """One that was scheduled, or is on its way into the engine."""
 
@@ -59,6 +62,7 @@ class Iterations:
         place: where the oldest one begins.
         coming: the number of the next one to be scheduled.
         starting: one that is on its way into the engine.
+        settled: whether none is, and all that were taken are forgotten; where in doubt, False.
     """
 
     def __init__(self, readers: Sequence[OpNode]):
@@ -68,6 +72,7 @@ class Iterations:
         self.place = Place(0, self._states(), 0, {})
         self.coming = 0
         self.starting: Iteration | None = None
+        self.settled = True
 
     @property
     def cursors(self) -> list[Any]:
@@ -88,12 +93,13 @@ class Iterations:
         last = self._all.get(self.coming - 1)
         sources = last.end.sources if last and last.end else self.place.sources
         begin = Place(self.coming, self._states(), self._counted, sources)
+        self.settled = False
         self.starting = one = Iteration(begin, ready, batch, before, known)
         return one
 
     def order(self, one: Iteration) -> Order:
         """Asks the readers which samples it has; after that it is known where it ends."""
-        size, fed = one.ready.size, []
+        size, fed, first = one.ready.size, [], self._counted
         ids = epochs = None
         for node in self._readers:
             with Blame(node.op.name, node.location):
@@ -103,21 +109,21 @@ class Iterations:
                 ids, epochs = keys, when
             fed.append(_int64(indices))
         if ids is None:
-            ids = np.arange(self._counted, self._counted + size, dtype=np.int64)
-            epochs = np.zeros(size, np.int64)
             self._counted += size
         else:
             ids, epochs = _int64(ids), _int64(epochs)
         one.end = Place(one.begin.number + 1, self._states(), self._counted, one.ready.after(one.begin.sources))
-        one.order = Order(fed, ids, epochs)
+        one.order = Order(fed, ids, epochs, first)
         return one.order
 
-    def is_consistent(self) -> bool:
-        """Whether none is on its way, and all that were taken are forgotten."""
-        if self.starting is not None:
-            return False
-        first = self.place.number
-        return next(iter(self._all), first) >= first
+    def numbers(self) -> tuple[int, int]:
+        """That of the oldest one that nobody has taken, and that of the next one to be scheduled."""
+        return self.place.number, self.coming
+
+    def hand_out(self, end: Place) -> None:
+        """All before this place are taken from now on."""
+        self.settled = False
+        self.place = end
 
     def finish_interrupted(self, has_started: bool) -> None:
         """What was starting has been given to the engine, or has not: then its samples are not lost."""
@@ -135,6 +141,7 @@ class Iterations:
             if self._readers:
                 for cursor, state in zip(self.cursors, self.place.states, strict=True):
                     cursor.forget(state)
+        self.settled = True
 
     def throw_away(self) -> None:
         """All of them: readers stand again before the first sample that nobody got."""

@@ -29,9 +29,11 @@ DESCRIPTOR = np.dtype(
 )
 _PACKED = struct.Struct(f"@Pii{native.MAX_DIMS}q16sP")  # the same, for a single one
 FEW = 6  # arrays that are sooner described one by one
+_ZEROS = (0,) * native.MAX_DIMS
 _CPU = 1  # DLPack's kDLCPU
 _NUMPY_TYPES = {int(d): np.dtype(to_numpy_type(d)) for d in DALIDataType if 0 <= d <= DALIDataType.BOOL}
-KNOWN = frozenset(_NUMPY_TYPES.values())
+TYPES = {t: DALIDataType(d) for d, t in _NUMPY_TYPES.items()}
+KNOWN = frozenset(TYPES)
 _TYPESTRINGS = {d: t.str for d, t in _NUMPY_TYPES.items()}
 _HEAD = object.__basicsize__  # bytes of what all of Python's objects begin with
 
@@ -151,9 +153,7 @@ def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> tu
     uniform = shapes.count(shapes[0]) == len(shapes)
     dtype, ndim = int(to_dali_type(arrays[0].dtype)), arrays[0].ndim
     if len(arrays) <= FEW:
-        rest = (0,) * (native.MAX_DIMS - ndim)
-        for i, shape in enumerate(shapes):
-            _PACKED.pack_into(samples, i * _PACKED.size, data[i], dtype, ndim, *shape, *rest, layout.encode(), 0)
+        _pack(samples, data, dtype, ndim, shapes, layout)
     else:
         rows: Array = np.frombuffer(samples, DESCRIPTOR)  # at once, which is faster than one by one
         rows["data"], rows["dtype"], rows["ndim"] = data, dtype, ndim
@@ -167,6 +167,19 @@ def describe(arrays: Sequence[Array], layout: str, sources: Sequence[str]) -> tu
     return samples, (native.UNIFORM if uniform else 0) | (native.CONTIGUOUS if contiguous else 0)
 
 
+def describe_few(arrays: Sequence[Array], dtype: int, ndim: int, layout: str) -> c.Array[native.Tensor]:
+    """Descriptors of a few arrays of this type and number of axes, which they do not keep alive."""
+    samples = (native.Tensor * len(arrays))()
+    _pack(samples, addresses(arrays), dtype, ndim, [array.shape for array in arrays], layout)
+    return samples
+
+
+def _pack(samples: Any, data: list[int], dtype: int, ndim: int, shapes: list[tuple[int, ...]], layout: str) -> None:
+    names = layout.encode()
+    for i, shape in enumerate(shapes):
+        _PACKED.pack_into(samples, i * _PACKED.size, data[i], dtype, ndim, *shape, *_ZEROS[ndim:], names, 0)
+
+
 def describe_batch(batch: Array) -> c.Array[native.Tensor]:
     """Descriptors of the parts of an array along its first axis; they do not keep it alive."""
     samples = (native.Tensor * len(batch))()
@@ -175,6 +188,17 @@ def describe_batch(batch: Array) -> c.Array[native.Tensor]:
         size = batch.nbytes // len(batch)
         rows["data"] = batch.ctypes.data + np.arange(len(batch)) * size
         rows["shape"][:, : batch.ndim - 1] = batch.shape[1:]
+    return samples
+
+
+def describe_extents(dtype: np.dtype[Any], extents: Array, layout: str) -> c.Array[native.Tensor]:
+    """Descriptors without data: of samples of these extents, a row for each."""
+    samples = (native.Tensor * len(extents))()
+    if len(extents):
+        rows = _described(samples, dtype, extents.shape[1])
+        rows["shape"][:, : extents.shape[1]] = extents
+        if layout:
+            rows["layout"] = layout.encode()
     return samples
 
 
