@@ -47,6 +47,7 @@ class Contestant:
     engine: str = ""  # jpeg_engine, of Penstock
     fancy: bool = False  # chroma is interpolated on the GPU, too
     index: str = ""  # jpeg_index, of Penstock
+    depth: int = 2  # prefetch_queue_depth
     gpus: int = 1
     budget: str = ""  # PENSTOCK_DEVICE_MEMORY
     checkout: Path | None = None  # whose library it is; None: this one's
@@ -66,7 +67,7 @@ class Contestant:
 
     def command(self) -> list[str]:
         """What starts its process, which answers as bench/worker.py does."""
-        names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "index", "gpus")
+        names = ("who", "work", "threads", "batch", "load", "engine", "fancy", "index", "depth", "gpus")
         settings = {name: getattr(self, name) for name in names}
         worker = ["-c", OTHER, str(self.checkout)] if self.checkout else ["-m", "bench.worker"]
         return [sys.executable, *worker, json.dumps({**settings, "root": str(self.root)})]

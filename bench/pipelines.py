@@ -14,12 +14,13 @@ NORMALIZE = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375], 
 def make(
     library: str, work: str, root: str, threads: int, batch: int, load: float | None = None, device_id: int = 0,
     shards: int = 1, float16: bool = False, engine: str = "", fancy: bool = False, index: str = "",
+    depth: int = 2,
 ) -> Any:  # fmt: skip
     """A built pipeline of ``library`` ("penstock" or "nvidia.dali"); ``work`` is the name of a function below.
 
     ``load``: on a GPU, with that share of the pictures for its hardware decoder, or of Penstock for the ``engine``
     named; None: on the CPU. ``fancy``: the GPU interpolates chroma as well, which by default it does not. ``index``: of
-    the photographs, which DALI has no use for.
+    the photographs, which DALI has no use for. ``depth``: how many batches are prefetched.
     """
     module = importlib.import_module(library)
     fn, types = module.fn, module.types
@@ -77,8 +78,8 @@ def make(
     }
 
     @module.pipeline_def(  # type: ignore[untyped-decorator]
-        batch_size=batch, num_threads=threads, device_id=None if load is None else device_id, prefetch_queue_depth=2,
-        enable_conditionals=work == "mirrored_if",
+        batch_size=batch, num_threads=threads, device_id=None if load is None else device_id,
+        prefetch_queue_depth=depth, enable_conditionals=work == "mirrored_if",
     )  # fmt: skip
     def pipeline() -> Any:
         jpegs, labels = fn.readers.file(

@@ -21,7 +21,7 @@ LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
 
 def start(
     who: str, work: str, root: str, threads: int, batch: int, load: float | None = None, engine: str = "",
-    fancy: bool = False, gpus: int = 1, index: str = "",
+    fancy: bool = False, gpus: int = 1, index: str = "", depth: int = 2,
 ) -> Callable[[], object]:  # fmt: skip
     """What gives the contestant's next batch: on each GPU, where there are several."""
     if work.startswith("operator "):
@@ -32,7 +32,7 @@ def start(
     if who in LIBRARIES:
         from bench.pipelines import make
 
-        more: dict[str, Any] = dict(engine=engine, fancy=fancy, index=index)
+        more: dict[str, Any] = dict(engine=engine, fancy=fancy, index=index, depth=depth)
         pipes = [make(LIBRARIES[who], work, root, threads, batch, load, i, gpus, **more) for i in range(gpus)]
         return lambda: [pipe.run() for pipe in pipes] if gpus > 1 else pipes[0].run()
     from bench.loaders import batches

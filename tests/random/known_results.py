@@ -52,6 +52,11 @@ RESULTS = [
         other_channels,
     ),
     Known(
+        "features that are no dictionary are an error of this library's own",
+        example("fn.readers.tfrecord", path="['a']", index_path="['b']", features="''"),
+        lambda case, found: found.kind == "class" and "has no attribute 'items'" in found.detail,
+    ),
+    Known(
         "DALI takes NumPy's 64-bit floats for no constants, whatever else is wrong",
         expression("operator.xor", "np.arange(3)", "_", "np.float64(1)"),
         lambda case, found: found.kind == "class" and "Got <class 'numpy.float64'>" in found.detail,
@@ -167,7 +172,8 @@ RESULTS = [
         lambda case, found: resized_by(case, found, "INTERP_GAUSSIAN") and small(case, found, 0.03),
     ),
     Known(
-        "just between two pixels the last bit of a position decides, which need not be DALI's where a crop moves it",
+        "just between two pixels the last bit of a position decides, which need not be DALI's where a crop or a limit "
+        "moves it",
         example(
             "fn.resize_crop_mirror",
             "noise('uint8', (47, 4, 1), 899, 255)",
@@ -177,8 +183,8 @@ RESULTS = [
             interp_type="types.INTERP_NN",
         ),
         lambda case, found: (
-            resized_by(case, found, "INTERP_NN", "crop", "crop_w", "crop_h")
-            and (few(case, found, 0.5) or crop_beyond(case))
+            resized_by(case, found, "INTERP_NN", "crop", "crop_w", "crop_h", "max_size")
+            and (few(case, found, 0.5) or crop_beyond(case) or any(1 in array.shape[:2] for array in found.ours))
         ),
     ),
     Known(
