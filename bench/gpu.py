@@ -61,8 +61,8 @@ class Bench:
 
     def formats(self) -> Iterator[str]:
         yield "Images per second of train, mixed decoding, 16 threads, batch 256, a format at a time, by how many"
-        yield "batches are prefetched. mixed: of 25 files 20 are baseline JPEG, 4 progressive, 1 is PNG. Against: DALI's"
-        yield "best of that format. GPU memory: of each alone, with CUDA's own context."
+        yield "batches are prefetched. mixed: of 25 files 20 are baseline JPEG, 4 progressive, 1 is PNG. Times are"
+        yield "those of DALI's best of the format. GPU memory: of each alone, with CUDA's own context."
         yield ""
         rows = []
         for name in FORMATS:

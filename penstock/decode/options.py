@@ -47,8 +47,8 @@ class ImageArgs(OnErrorArgs):
         "auto",
         "With device=\"mixed\": what decodes JPEG. 'cuda': kernels of our own, bit for bit as the CPU does it; "
         "'hardware': nvJPEG, by the GPU's engines or, where it has none, by its kernels; 'cpu'; or 'auto': 'cuda', "
-        "unless the environment variable PENSTOCK_JPEG names another. The CPU does what an engine can't: progressive "
-        "files, the fast IDCT, with 'hardware' types other than UINT8. DALI has no such argument.",
+        "unless the environment variable PENSTOCK_JPEG names another. The CPU does what an engine can't: the fast "
+        "IDCT, with 'hardware' types other than UINT8 and progressive files. DALI has no such argument.",
         choices=JPEG_ENGINES,
     )
     jpeg_index = arg(
