@@ -37,7 +37,11 @@ def _examples() -> list[doctest.DocTest]:
                 raise
             continue  # a plugin whose framework is not installed
         tests = [test for test in doctest.DocTestFinder().find(imported, module.name) if test.examples]
-        made = {f"{module.name}.{name}" for name, value in vars(imported).items() if hasattr(value, "schema")}
+        made = {
+            f"{module.name}.{name}"
+            for name, value in vars(imported).items()
+            if not inspect.ismodule(value) and hasattr(value, "schema")  # modules look for what was meant instead
+        }
         found += [test for test in tests if test.name not in made]
     return found
 

@@ -12,10 +12,13 @@ from tests.faults.processes import faulty, finish, runs, script
 from tests.read.tars import tar
 from tests.small import ten_files
 
+# Only where it is used: to import PyTorch takes several times as long as all else.
+ITERATOR = """
+    from penstock.plugin.pytorch import DALIGenericIterator
+"""
 PIPELINE = """
     import errno, gc, os, sys, threading, time, warnings
     from penstock import errors, fn, pipeline_def
-    from penstock.plugin.pytorch import DALIGenericIterator
     from tests.faults import steering
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=None, seed=1)
@@ -127,7 +130,8 @@ def test_a_file_that_grows_is_read_as_it_was(files: list[str]) -> None:
 def test_an_iterator_goes_on_behind_a_file_that_fails(files: list[str]) -> None:
     runs(
         faulty(
-            PIPELINE
+            ITERATOR
+            + PIPELINE
             + """
     @pipeline_def(batch_size=2, num_threads=2, device_id=None)
     def labels():
@@ -158,7 +162,8 @@ def test_closing_does_not_wait_for_a_file_that_blocks(kind: str, ending: str, fi
     """The thread is left behind, with a warning; it ends when the file answers, and then nothing is left."""
     runs(
         faulty(
-            PIPELINE
+            ITERATOR
+            + PIPELINE
             + f"""
     steering.harm("/3", {kind!r})
     pipe = read()

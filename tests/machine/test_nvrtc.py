@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -34,13 +35,25 @@ def sources(software_gpu: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     """Of all kernels that the operators' cases need, see tests/machine/gpu_sources.py."""
     if not software_gpu:
         pytest.skip("collects the sources on the GPU in software")
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent
+    kept = place / "kernels.json"
+    with open(place / "kernels.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first process of this test run collects them for all
+        if not kept.exists():
+            kept.write_text(_collected(software_gpu, tmp_path_factory.mktemp("sources")))
+    found: list[str] = json.loads(kept.read_text())
+    return found
+
+
+def _collected(software_gpu: dict[str, str], folder: Path) -> str:
+    """What the program writes; some operators write files where it runs."""
     program = [sys.executable, "-m", "tests.machine.gpu_sources"]
     env = {**os.environ, **software_gpu, "PYTHONPATH": str(ROOT)}
-    folder = tmp_path_factory.mktemp("sources")  # some operators write files where they run
     done = subprocess.run(program, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found: list[str] = json.loads(done.stdout)
-    return found
+    return done.stdout
 
 
 @pytest.mark.parametrize("arch", ARCHS)

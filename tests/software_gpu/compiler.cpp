@@ -1,5 +1,6 @@
 #include "compiler.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 
@@ -50,6 +54,40 @@ bool run(const fs::path& folder, const std::vector<std::string>& words) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+// Where this library lies.
+fs::path own_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&own_folder), &info)) throw std::runtime_error("dladdr");
+  return fs::path(info.dli_fname).parent_path();
+}
+
+// What has g++ read the standard headers of all kernels, for it needs two thirds of its time for their text: they are
+// compiled once for each set of options, and kept beside this library. Where that fails, kernels include them as ever.
+std::vector<std::string> precompiled(const std::vector<std::string>& compiler) {
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  std::string all;
+  for (const std::string& word : compiler) all += word + ' ';
+  std::ostringstream name;
+  name << std::hex << std::hash<std::string>()(all);
+  const fs::path folder = own_folder() / "headers", kept = folder / name.str();
+  std::error_code failed;
+  if (!fs::exists(kept, failed)) {
+    fs::create_directories(folder, failed);
+    std::string unfinished = folder / "XXXXXX";
+    if (!mkdtemp(unfinished.data())) return {};
+    const fs::path made = unfinished;
+    std::ofstream(made / "standard.h") << "#include <cmath>\n#include <cstdint>\n#include <cstring>\n";
+    std::vector<std::string> words = compiler;
+    words.insert(words.end(), {"-x", "c++-header", "standard.h", "-o", "standard.h.gch"});
+    // Another process may have been faster: its headers are as good.
+    if (run(made, words)) fs::rename(made, kept, failed);
+    fs::remove_all(made, failed);
+    if (!fs::exists(kept, failed)) return {};
+  }
+  return {"-include", kept / "standard.h"};
+}
+
 // The highest level of which all that kernels are made of runs here.
 std::vector<std::string> processor_flags() {
 #if defined(__x86_64__)
@@ -79,15 +117,18 @@ bool compile(const fs::path& folder, const std::vector<std::string>& options) {
   std::istringstream flags(text ? text : "");
   for (std::string flag; flags >> flag;) further.push_back(flag);
 
-  // Names without a folder, and linking by itself: so ccache knows the same source again.
+  // Names without a folder, and linking by itself: so ccache knows the same source again. It wants no precompiled
+  // headers.
   std::vector<std::string> words;
-  if (on_path("ccache")) words.push_back("ccache");
+  const bool cached = on_path("ccache");
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
   add({"g++", "-std=c++20", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC",
        "-fno-gnu-unique", "-DPS_SOFTWARE_GPU"});
   add(processor_flags());
-  add(options);
   add(further);
+  if (cached) words.insert(words.begin(), "ccache");
+  else add(precompiled(words));
+  add(options);
   add({"-c", "kernel.cpp", "-o", "kernel.o"});
   if (!run(folder, words)) return false;
   words = {"g++", "-shared", "-Wl,-Bsymbolic"};
