@@ -170,7 +170,7 @@ def test_what_turns_out_broken_is_decoded_by_the_cpu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("on_error", ["raise", "replace"])
 def test_a_batch_for_all_decoders(tmp_path: Path, on_error: str) -> None:
-    """One in ten is CMYK, one in ten progressive and one in twenty turns out broken: each goes to its decoder, in its place."""
+    """One in ten is CMYK, one in ten progressive, and one in twenty turns out broken: each goes to its decoder."""
     files = [jpeg(smooth(RANDOM, *RANDOM.integers(8, 90, 2)), subsampling=k % 3) for k in range(100)]
     for k in range(10):
         files[10 * k + 3] = LEFT["cmyk"]

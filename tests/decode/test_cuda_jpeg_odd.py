@@ -89,7 +89,7 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "an unknown application's segment": (with_segment(FILE, 0xE7, bytes(1000)), "cuda"),
     "a comment with an end in it": (with_segment(FILE, 0xFE, EOI * 9), "cuda"),
     "progressive": (PROGRESSIVE, "cuda"),
-    "progressive, a scan cut off": (PROGRESSIVE[:LAST_SCAN + 50] + EOI, "refused"),
+    "progressive, a scan cut off": (PROGRESSIVE[: LAST_SCAN + 50] + EOI, "refused"),
     "progressive, more behind its end": (PROGRESSIVE + bytes(range(256)), "cuda"),
     "progressive, a scan missing": (PROGRESSIVE[:LAST_SCAN] + EOI, "cpu"),
     "progressive, a scan twice": (PROGRESSIVE[:-2] + PROGRESSIVE[LAST_SCAN:], "cpu"),

@@ -1,5 +1,5 @@
-// Dequantisation and inverse DCT: from sparse coefficients, or what progressive scans found, to planes of samples. Only in shared memory do blocks have
-// all their 64 numbers.
+// Dequantisation and inverse DCT: from sparse coefficients, or what progressive scans found, to planes of samples. Only
+// in shared memory do blocks have all their 64 numbers.
 #pragma once
 
 #include "device/base/lanes.h"

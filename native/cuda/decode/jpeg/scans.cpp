@@ -161,7 +161,8 @@ size_t JpegScanUpload::bytes() const {
 void JpegScanUpload::put(Recorder& r) {
   const auto* segments = static_cast<const device::JpegSegment*>(
       r.constant(segments_.data(), segments_.size() * sizeof segments_[0]));
-  const auto* codes = static_cast<const device::JpegCodes*>(r.constant(codes_.data(), codes_.size() * sizeof codes_[0]));
+  const auto* codes =
+      static_cast<const device::JpegCodes*>(r.constant(codes_.data(), codes_.size() * sizeof codes_[0]));
   for (size_t i = 0; i < scans_.size(); i++) {
     scans_[i].segment = segments + offsets_[i].segment;
     for (int k = 0; k < scans_[i].components; k++) scans_[i].codes[k] = codes + offsets_[i].codes + k;

@@ -1,5 +1,5 @@
-// The bits of a scan, from its bytes in the file. A warp takes out the stuffing together, a few bytes for each lane, and
-// keeps what comes next in shared memory; then each lane reads the same bits.
+// The bits of a scan, from its bytes in the file. A warp takes out the stuffing together, a few bytes for each lane,
+// and keeps what comes next in shared memory; then each lane reads the same bits.
 #pragma once
 
 #include "device/jpeg/huffman.h"

@@ -8,9 +8,9 @@ namespace ps::device {
 enum class JpegScanKind { means, first, later };
 
 template <int kBits> struct JpegScanCodes {
-  // An entry: bits 0-4 the length of a code with the bits that belong to it, 5-8 how many of these there are, from 9 the
-  // zeros before the coefficient. More of these than any block has: nothing usual. kEnd: nothing more in this block;
-  // the length is that of the code alone, and the bits that belong to it tell how many blocks end.
+  // An entry: bits 0-4 the length of a code with the bits that belong to it, 5-8 how many of these there are, from 9
+  // the zeros before the coefficient. More of these than any block has: nothing usual. kEnd: nothing more in this
+  // block; the length is that of the code alone, and the bits that belong to it tell how many blocks end.
   static constexpr uint32_t kOther = 126, kEnd = 127;
 
   uint16_t quick[1 << kBits];          // by the next bits
