@@ -32,7 +32,7 @@ struct Listed {
       return memory.back().get();
     };
     return jpeg::parse(file.data(), file.size(), header) && gpu::CudaJpeg::takes(header, file.size()) &&
-           jpeg::list_scans(file.data(), file.size(), header, take, scans) && gpu::CudaJpeg::takes(scans);
+           jpeg::list_scans(file.data(), file.size(), header, take, scans) && gpu::CudaJpeg::takes(header, scans);
   }
 };
 

@@ -45,7 +45,7 @@ ImageInfo MixedDecoder::peek(const Context& c, Share& share) const {
     const auto take = [&](size_t bytes) { return c.lasting->take(bytes); };
     if (header.progressive) {
       jpeg::ScanList scans;
-      if (!jpeg::list_scans(data, size, header, take, scans) || !CudaJpeg::takes(scans)) return info;
+      if (!jpeg::list_scans(data, size, header, take, scans) || !CudaJpeg::takes(header, scans)) return info;
       share.scans = new (take(sizeof scans)) jpeg::ScanList(scans);
     }
     share.by = By::cuda;

@@ -24,7 +24,7 @@ class CudaJpeg {
   // Whether files with this header may be given to start(), progressive ones with their scans. Whether they are sound
   // only decoding shows.
   static bool takes(const jpeg::Header& header, size_t size);
-  static bool takes(const jpeg::ScanList& scans);
+  static bool takes(const jpeg::Header& header, const jpeg::ScanList& scans);
   // Its kernels begin to be compiled.
   CudaJpeg(Device& device, const DecodeOptions& options);
 

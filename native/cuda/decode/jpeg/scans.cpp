@@ -13,6 +13,9 @@ using device::JpegScan;
 static_assert(jpeg::kMostScans == device::kJpegMostScans);
 static_assert(sizeof(jpeg::ScanSegment) == sizeof(device::JpegSegment));
 
+// A small file may have many scans of a large picture, each of which finds nothing.
+constexpr int64_t kMostScanBytes = int64_t(1) << 29;
+
 int64_t blocks_of(const JpegPicture& p, const JpegScan& s) {
   const device::JpegComponent& c = p.component[s.component[0]];
   return int64_t(c.across) * c.down;
@@ -42,14 +45,18 @@ bool find_previous(const std::vector<JpegScanWork>& before, JpegScan& scan) {
 
 }  // namespace
 
-bool CudaJpeg::takes(const jpeg::ScanList& list) {
+bool CudaJpeg::takes(const jpeg::Header& header, const jpeg::ScanList& list) {
   std::vector<JpegScanWork> before;
+  int64_t bytes = 0;
   for (int i = 0; i < list.count; i++) {
     JpegScanWork work = scan_work(list.scans[i]);
     if (work.scan.later && !find_previous(before, work.scan)) return false;
     before.push_back(work);
+    const jpeg::Component& c = header.component[work.scan.component[0]];
+    const int64_t blocks = int64_t((c.width + 7) / 8) * ((c.height + 7) / 8);
+    if (work.scan.first > 0) bytes += blocks * int64_t(sizeof(uint64_t)) * (work.scan.later ? 3 : 1);
   }
-  return true;
+  return bytes <= kMostScanBytes;
 }
 
 JpegScanWork scan_work(const jpeg::ListedScan& from) {
