@@ -91,6 +91,10 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "progressive": (PROGRESSIVE, "cuda"),
     "progressive, a scan cut off": (PROGRESSIVE[: LAST_SCAN + 50] + EOI, "refused"),
     "progressive, more behind its end": (PROGRESSIVE + bytes(range(256)), "cuda"),
+    "progressive, a long scan": (
+        jpeg(RANDOM.integers(0, 256, (1400, 1500, 3), np.uint8), progressive=True, quality=95),
+        "cpu",
+    ),
     "progressive, a scan missing": (PROGRESSIVE[:LAST_SCAN] + EOI, "cpu"),
     "progressive, a scan twice": (PROGRESSIVE[:-2] + PROGRESSIVE[LAST_SCAN:], "cpu"),
     "progressive, cut off": (jpeg(PICTURE, progressive=True)[:-300], "cpu"),

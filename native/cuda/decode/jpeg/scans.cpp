@@ -13,6 +13,9 @@ using device::JpegScan;
 static_assert(jpeg::kMostScans == device::kJpegMostScans);
 static_assert(sizeof(jpeg::ScanSegment) == sizeof(device::JpegSegment));
 
+// Of a longer one, a thread of the CPU is done sooner: a warp takes five times as long for a byte, and only other scans
+// and pictures can be decoded beside it.
+constexpr size_t kLongestScan = size_t(1) << 19;
 // A small file may have many scans of a large picture, each of which finds nothing.
 constexpr int64_t kMostScanBytes = int64_t(1) << 29;
 
@@ -50,7 +53,7 @@ bool CudaJpeg::takes(const jpeg::Header& header, const jpeg::ScanList& list) {
   int64_t bytes = 0;
   for (int i = 0; i < list.count; i++) {
     JpegScanWork work = scan_work(list.scans[i]);
-    if (work.scan.later && !find_previous(before, work.scan)) return false;
+    if (list.scans[i].bytes > kLongestScan || (work.scan.later && !find_previous(before, work.scan))) return false;
     before.push_back(work);
     const jpeg::Component& c = header.component[work.scan.component[0]];
     const int64_t blocks = int64_t((c.width + 7) / 8) * ((c.height + 7) / 8);
