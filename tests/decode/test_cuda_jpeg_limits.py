@@ -179,3 +179,19 @@ def test_batches_are_decoded_with_the_memory_there_is(tmp_path: Path, budget: st
     assert json.loads(done.stdout) == {
         "cpu": left, "cuda": 3 * len(files) - left, "nvjpeg": 0, "nvimagecodec": 0, "nvdec": 0, "refused": left,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("budget", ["24M", "34M", "64M", "256M"])
+def test_progressive_files_among_others_with_the_memory_there_is(tmp_path: Path, budget: str) -> None:
+    """Those that are decoded beside the others at first, and the others, need more than there is."""
+    files = [jpeg(smooth(RANDOM, 300, 200), quality=90, progressive=k % 3 > 0) for k in range(30)]
+    files.insert(11, jpeg(smooth(RANDOM, 1200, 1000), quality=60, progressive=True))
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_BUDGET, *write(tmp_path, files)],
+        env={**os.environ, "PENSTOCK_DEVICE_MEMORY": budget}, capture_output=True, text=True, timeout=300, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    assert counts["cpu"] + counts["cuda"] == 3 * len(files)
+    assert counts["cpu"] == counts["refused"]
+    assert counts["refused"] == 0 or budget in ("24M", "34M")
