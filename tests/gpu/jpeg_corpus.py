@@ -44,8 +44,8 @@ class Sample:
         return sum(map(len, self.segments))
 
     def is_for_kernels(self) -> bool:
-        """Whether kernels decode it: a baseline file whose chroma is 1, 2 or 4 times as coarse."""
-        frame = next((part for part in self.segments if part[1] in (0xC0, 0xC1)), None)
+        """Whether kernels decode it: a baseline or progressive file whose chroma is 1, 2 or 4 times as coarse."""
+        frame = next((part for part in self.segments if part[1] in (0xC0, 0xC1, 0xC2)), None)
         if frame is None:
             return False
         factors = [divmod(byte, 16) for byte in frame[11::3]]
@@ -53,6 +53,9 @@ class Sample:
             return True
         largest = [max(f[axis] for f in factors) for axis in (0, 1)]
         return all(largest[axis] // f[axis] in (1, 2, 4) for f in factors for axis in (0, 1))
+
+    def is_for_index(self) -> bool:
+        return self.is_for_kernels() and not any(part[1] == 0xC2 for part in self.segments)
 
 
 def checksum(pixels: Array) -> int:
