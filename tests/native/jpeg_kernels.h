@@ -109,6 +109,23 @@ Case random_case(const Bytes& file, const jpeg::Header& h, int window) {
   return c;
 }
 
+// Some bytes from `from` on changed, left out, put in or cut off.
+Bytes mutated(Bytes file, size_t from) {
+  for (int changes = uniform(1, 3); changes-- > 0 && file.size() > from + 4;) {
+    const auto at = file.begin() + uniform(int(from), int(file.size()) - 1);
+    constexpr uint8_t special[] = {0x00, 0xFF, 0xD0, 0xD1, 0xD7, 0xD9, 0x7F};
+    switch (uniform(0, 5)) {
+      case 0: *at = uint8_t(uniform(0, 255)); break;
+      case 1: *at = uint8_t(*at ^ 1 << uniform(0, 7)); break;
+      case 2: *at = special[uniform(0, 6)]; break;
+      case 3: file.insert(at, special[uniform(0, 6)]); break;
+      case 4: file.erase(at); break;
+      default: if (uniform(0, 3) == 0) file.erase(at, file.end());
+    }
+  }
+  return file;
+}
+
 struct Rows : RowSink {
   Bytes pixels;
   void push(int64_t, const void* row) override { pixels.insert(pixels.end(), at(row), at(row) + bytes); }

@@ -273,18 +273,7 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
 // Some bytes of the scan changed, left out, put in or cut off. The index may be what it was before.
 void check_mutation(jpeg::Decoder& decoder, Bytes file, size_t scan, const jpeg::ScanIndex& index,
                     const std::string& name) {
-  for (int changes = uniform(1, 3); changes-- > 0 && file.size() > scan + 4;) {
-    const auto at = file.begin() + uniform(int(scan), int(file.size()) - 1);
-    constexpr uint8_t special[] = {0x00, 0xFF, 0xD0, 0xD1, 0xD7, 0xD9, 0x7F};
-    switch (uniform(0, 5)) {
-      case 0: *at = uint8_t(uniform(0, 255)); break;
-      case 1: *at = uint8_t(*at ^ 1 << uniform(0, 7)); break;
-      case 2: *at = special[uniform(0, 6)]; break;
-      case 3: file.insert(at, special[uniform(0, 6)]); break;
-      case 4: file.erase(at); break;
-      default: if (uniform(0, 3) == 0) file.erase(at, file.end());
-    }
-  }
+  file = mutated(std::move(file), scan);
   jpeg::Header h;
   if (!jpeg::parse(file.data(), file.size(), h) || !gpu::CudaJpeg::takes(h, file.size())) return;
   Case c = random_case(file, h, 0);

@@ -116,23 +116,6 @@ void check_file(const Bytes& file, const std::string& name, int windows) {
   }
 }
 
-// Some bytes changed, left out, put in or cut off.
-Bytes mutated(Bytes file, size_t from) {
-  for (int changes = uniform(1, 3); changes-- > 0 && file.size() > from + 4;) {
-    const auto at = file.begin() + uniform(int(from), int(file.size()) - 1);
-    constexpr uint8_t special[] = {0x00, 0xFF, 0xD0, 0xD1, 0xD7, 0xD9, 0x7F};
-    switch (uniform(0, 5)) {
-      case 0: *at = uint8_t(uniform(0, 255)); break;
-      case 1: *at = uint8_t(*at ^ 1 << uniform(0, 7)); break;
-      case 2: *at = special[uniform(0, 6)]; break;
-      case 3: file.insert(at, special[uniform(0, 6)]); break;
-      case 4: file.erase(at); break;
-      default: if (uniform(0, 3) == 0) file.erase(at, file.end());
-    }
-  }
-  return file;
-}
-
 void check_mutation(jpeg::ProgressiveDecoder& decoder, const Bytes& file, const std::string& name) {
   Listed listed;
   if (!listed.list(file)) return;

@@ -47,6 +47,12 @@ struct JpegSpanBlock {
     mcu = c.by_h.quotient(x), rank = y * c.h + x - mcu * c.h;
     column = first * c.h + x, line = row * c.v + y;
   }
+  // Where its coefficients are, in the scan's order.
+  PS_FN int place(const JpegPicture& p) const {
+    int place = mcu * p.blocks_in_mcu + rank;
+    for (int n = 0; n < component; n++) place += p.component[n].blocks;
+    return place;
+  }
 };
 
 // All threads: the span's blocks, and where their samples go.
@@ -57,12 +63,10 @@ PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, in
     const int column = at.column - c.column, line = at.line - c.row;
     JpegPlacedBlock b{};
     if (uint32_t(column) < uint32_t(c.columns) && uint32_t(line) < uint32_t(c.rows)) {
-      int before = 0;
-      for (int n = 0; n < at.component; n++) before += p.component[n].blocks;
       b.pitch = c.columns * 8;
       b.to = c.plane + (int64_t(line) * 8 * b.pitch + column * 8);
       b.dc = on_gpu(c.dc)[(row * p.mcus_across + first + at.mcu) * c.blocks + at.rank];
-      b.index = uint8_t(at.mcu * p.blocks_in_mcu + before + at.rank), b.component = uint8_t(at.component);
+      b.index = uint8_t(at.place(p)), b.component = uint8_t(at.component);
     }
     m.block[i] = b;
   }
@@ -102,9 +106,7 @@ PS_FN void place_coefficients(const JpegPicture& p, JpegTransformMemory& m, int 
   sync();
   for (int i = thread(); i < mcus * p.blocks_in_mcu; i += threads()) {
     const JpegSpanBlock at(p, i, row, first, mcus);
-    int before = at.mcu * p.blocks_in_mcu + at.rank;
-    for (int n = 0; n < at.component; n++) before += p.component[n].blocks;
-    place_block(p, at.component, at.column, at.line, m.place, coefficients + before * 72);
+    place_block(p, at.component, at.column, at.line, m.place, coefficients + at.place(p) * 72);
   }
   sync();
 }
