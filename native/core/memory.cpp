@@ -12,10 +12,10 @@
 namespace ps {
 namespace {
 
-// Few sizes, at most a quarter apart, so that batches which differ a little use the same blocks again.
+// Few sizes, at most an eighth apart, so that batches which differ a little use the same blocks again.
 size_t size_class(size_t bytes) {
   size_t step = 4096;
-  while (step * 8 < bytes) step *= 2;
+  while (step * 16 < bytes) step *= 2;
   return (bytes + step - 1) / step * step;
 }
 
@@ -64,28 +64,28 @@ bool Pool::Unused::ready(const void* stream) const {
                      [&](const FenceRef& f) { return (stream && f->before(stream)) || f->passed(); });
 }
 
-// With the lock held: a block that lies here, or none.
+// With the lock held: a block that lies here, or none. Of those that are little larger the one used last: where sizes
+// differ from batch to batch the largest blocks serve all of them, and the others are unused for long.
 BufferRef Pool::reuse(size_t capacity, const void* stream) {
-  for (auto it = unused_.lower_bound(capacity); it != unused_.end() && it->first <= capacity + capacity / 2; ++it) {
-    if (!it->second.ready(stream)) continue;
-    void* data = it->second.data;
-    const size_t size = it->first;
-    // Work of the same stream that is not done yet: the fences stay, for the next user of the block.
-    std::vector<FenceRef> fences = std::move(it->second.fences);
-    unused_.erase(it);
-    unused_bytes_ -= size;
-    note_use();
-    auto buffer = std::make_shared<Buffer>(shared_from_this(), data, size);
-    for (FenceRef& f : fences)
-      if (!f->passed()) buffer->add_fence(std::move(f));
-    return buffer;
-  }
-  return nullptr;
+  auto chosen = unused_.end();
+  for (auto it = unused_.lower_bound(capacity); it != unused_.end() && it->first <= capacity + capacity / 2; ++it)
+    if ((chosen == unused_.end() || it->second.since > chosen->second.since) && it->second.ready(stream)) chosen = it;
+  if (chosen == unused_.end()) return nullptr;
+  const auto [size, block] = std::move(*chosen);
+  unused_.erase(chosen);
+  unused_bytes_ -= size;
+  note_use();
+  auto buffer = std::make_shared<Buffer>(shared_from_this(), block.data, size);
+  // Work of the same stream that is not done yet: the fences stay, for the next user of the block.
+  for (const FenceRef& f : block.fences)
+    if (!f->passed()) buffer->add_fence(f);
+  return buffer;
 }
 
 BufferRef Pool::take(size_t bytes, const void* stream) {
   const size_t capacity = size_class(bytes + kRowSlack);
   Lock lock(mutex_);
+  if (!trims_ && takes_ >= next_look_) free_stale(lock);
   while (true) {
     if (BufferRef b = reuse(capacity, stream)) return b;
     void* data = reserve_.take(capacity);
@@ -132,6 +132,23 @@ bool Pool::make_room(Lock& lock) {
   wait_for(fences);
   lock.lock();
   return true;
+}
+
+// Frees blocks that no batch has asked for in a long time. Rarely, as drivers wait for a GPU before they free.
+void Pool::free_stale(Lock& lock) {
+  constexpr uint64_t often = 128, long_ago = 1024;
+  next_look_ = takes_ + often;
+  std::vector<std::pair<void*, size_t>> stale;
+  for (auto it = unused_.begin(); it != unused_.end();) {
+    if (it->second.since + long_ago < takes_ && it->second.ready(nullptr)) {
+      stale.emplace_back(it->second.data, it->first);
+      unused_bytes_ -= it->first;
+      it = unused_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (const auto& [data, size] : stale) free(data, size, lock);
 }
 
 void Pool::free(void* data, size_t capacity, Lock& lock) {

@@ -32,7 +32,7 @@ void DecodedViews::give_memory(Recorder& r, const std::vector<Context>& given, c
     const auto sample = size_t(given[k].index);
     given_.push_back(int(sample));
     place[sample] = bytes;
-    bytes += (std::max(room[k], pictures_[sample].bytes()) + align - 1) / align * align;
+    bytes += ((planes_[sample] ? room[k] : pictures_[sample].bytes()) + align - 1) / align * align;
   }
   for (size_t i = 0; i < pictures_.size(); i++) {
     if (place[i] != SIZE_MAX) continue;
@@ -45,6 +45,16 @@ void DecodedViews::give_memory(Recorder& r, const std::vector<Context>& given, c
     views_[i].pixels = memory + place[i];
   }
   known_ = static_cast<device::JpegPicture*>(r.scratch(given.size() * sizeof *known_));
+}
+
+void DecodedViews::give_pixels(Recorder& r, const std::vector<int>& refused) {
+  for (const int k : refused) {
+    const auto sample = size_t(given_[size_t(k)]);
+    if (!planes_[sample]) continue;
+    auto* pixels = static_cast<uint8_t*>(r.scratch(pictures_[sample].bytes()));
+    pictures_[sample].data = pixels;
+    views_[sample].pixels = pixels;
+  }
 }
 
 void DecodedViews::set_planes(const std::vector<int>& order, const std::vector<int>& refused) {

@@ -1,5 +1,5 @@
 // The pictures of a batch that a fused kernel reads where their decoders leave them. Each has memory for its planes of
-// samples or, should another decoder have to take it, its pixels: only as much of them as the kernel needs.
+// samples or, where another decoder has to take it, its pixels: only as much of them as the kernel needs.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,13 @@ class DecodedViews {
   DecodedViews(Recorder& r, const DecodedInput& input);
   // The decoder's, with an output of the size that is needed: other decoders write to it as to any output.
   const Context& context(int sample) const { return contexts_[size_t(sample)]; }
-  // For all samples. Those in `given` go to our kernels first, and need so much room for their planes.
+  // For all samples. Those in `given` go to our kernels first, and planes of theirs need so much room.
   void give_memory(Recorder& r, const std::vector<Context>& given, const std::vector<size_t>& room);
   // On the GPU: room for the JpegPictures of the samples that our kernels are given.
   device::JpegPicture* pictures() const { return known_; }
+  // Pixels take more memory than planes: those of `refused` (indices of `given`) get it when another decoder is to
+  // write them.
+  void give_pixels(Recorder& r, const std::vector<int>& refused);
   // `order`: the given sample (its index) of each of pictures(). These are left as planes, except those refused.
   void set_planes(const std::vector<int>& order, const std::vector<int>& refused);
   void copy(CUstream stream) const;                  // the views, to the GPU

@@ -144,9 +144,9 @@ void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, s
   const auto pictures = views ? views->pictures() : nullptr;
   r.call_ahead([this, device = &r.device(), items = std::move(items), blocks = r.file_blocks(), flight,
                 pictures](CUstream s) { *flight = cuda_->start(*device, items, blocks, s, pictures); });
-  r.call([this, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
+  r.call([this, &r, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
     const std::vector<int>& refused = (*flight)->finish(s);
-    if (views) views->set_planes((*flight)->order(), refused);
+    if (views) views->give_pixels(r, refused), views->set_planes((*flight)->order(), refused);
     finish(By::cuda, *device, contexts, refused, decode, s);
     counts_.indexed += (*flight)->indexed();
   });

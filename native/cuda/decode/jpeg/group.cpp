@@ -75,65 +75,101 @@ std::string JpegGroup::convert_source(DType to) {
   return source("convert", "jpeg_convert<" + std::string(type) + ">", 8);
 }
 
-JpegGroup::JpegGroup(const DecodeOptions& options) : options_(options) { work_.swap(spare_work); }
+JpegGroup::JpegGroup(const DecodeOptions& options, int64_t memory) : options_(options), memory_(memory) {
+  work_.swap(spare_work);
+}
 JpegGroup::~JpegGroup() {
   work_.clear();
   if (work_.capacity() > spare_work.capacity()) work_.swap(spare_work);
 }
 
 void JpegGroup::add(const CudaJpeg::Item& item, const uint8_t* file, const uint32_t* index) {
-  work_.push_back(jpeg_work(item, options_, pool_));
-  work_.back().picture.file = file;
-  work_.back().picture.index = index;
-  bytes_ += work_.back().bytes();
+  JpegWork& work = work_.emplace_back(jpeg_work(item, options_, pool_));
+  work.picture.file = file;
+  work.picture.index = index;
+  const int64_t sparse = work.sparse_bytes();
+  sparse_ += sparse, largest_sparse_ = std::max(largest_sparse_, sparse), others_ += work.bytes() - sparse;
+}
+
+int64_t JpegGroup::bytes() const { return others_ + std::min(sparse_, std::max(memory_, 2 * largest_sparse_)); }
+
+// Ranges of pictures by turns in two streams: where a kernel of one ends, and its last blocks leave the GPU half empty,
+// the other one's go on.
+void JpegGroup::decode(Recorder& r, Recorder& beside, CUstream stream_beside, JpegStatus* status, JpegPicture* there,
+                       const std::function<void()>& known) {
+  if (work_[0].progressive()) {
+    decode_scans(r, status, there);
+    known();
+    return make_pixels(r);
+  }
+  synchronize(r, status, there);
+  const size_t count = ranges_.size();
+  if (count > 1)
+    r.call([&, stream_beside](CUstream s) {
+      Event(&r.device(), s).wait_in(stream_beside);
+      beside.run();
+    });
+  for (size_t i = 0; i < count; i++) {
+    Recorder& to = i % 2 ? beside : r;
+    find_coefficients(to, ranges_[i]);
+    const bool is_last = i + 2 >= count;             // of its stream
+    if (is_last && i % 2) beside.call([&](CUstream s) { found_beside_ = std::make_shared<Event>(&r.device(), s); });
+    if (is_last && i % 2 == 0) {
+      if (count > 1) r.call([&](CUstream s) { found_beside_->wait_in(s); });
+      known();
+    }
+    make_pixels(to, ranges_[i]);
+  }
+  if (count > 1) r.call([&, stream_beside](CUstream s) { Event(&r.device(), stream_beside).wait_in(s); });
 }
 
 void JpegGroup::decode_scans(Recorder& r, JpegStatus* status, JpegPicture* there) {
-  if (work_[0].progressive()) decode_progressive(r, status, there);
-  else decode_sequential(r, status, there);
-}
-
-void JpegGroup::decode_progressive(Recorder& r, JpegStatus* status, JpegPicture* there) {
   give_memory(r, status);
   JpegScanUpload scans;
   for (size_t i = 0; i < work_.size(); i++) scans.add(work_[i], pictures_[i]);
   scans.put(r);
   upload(r, there);
-  launch(r, kScans, [](const JpegWork&) { return 1; }, sizeof(device::JpegScansMemory), device::kJpegScanWarps * 32);
+  launch(r, {0, work_.size()}, kScans, [](const JpegWork&) { return 1; }, sizeof(device::JpegScansMemory),
+         device::kJpegScanWarps * 32);
 }
 
-void JpegGroup::decode_sequential(Recorder& r, JpegStatus* status, JpegPicture* there) {
+// Up to where each subsequence of all scans begins.
+void JpegGroup::synchronize(Recorder& r, JpegStatus* status, JpegPicture* there) {
   const device::JpegTable* tables = make_tables(r);
   divide(r.device());
   give_memory(r, status);
   for (size_t i = 0; i < work_.size(); i++)
     for (int k = 0; k < work_[i].table_count; k++) pictures_[i].table[k] = tables + work_[i].tables[k];
   upload(r, there);
+  const Range all{0, work_.size()};
   const auto pieces = [](const JpegWork& p) { return int(p.picture.pieces); };
   constexpr int scan_threads = device::kJpegScanThreads;
-  launch(r, kCount, pieces, sizeof(device::JpegUnstuffMemory));
-  launch(r, kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
-  launch(r, kSynchronize, [](const JpegWork& p) { return p.group_blocks(); },
+  launch(r, all, kCount, pieces, sizeof(device::JpegUnstuffMemory));
+  launch(r, all, kUnstuff, pieces, sizeof(device::JpegUnstuffMemory));
+  launch(r, all, kSynchronize, [](const JpegWork& p) { return p.group_blocks(); },
          int(sizeof(device::JpegSynchronizeMemory)) + stretch(device::synchronize_bits), scan_threads);
-  launch(r, kJoin, [](const JpegWork& p) { return p.boundary_blocks(); },
+  launch(r, all, kJoin, [](const JpegWork& p) { return p.boundary_blocks(); },
          int(sizeof(device::JpegJoinMemory)) + stretch(device::join_bits));
-  launch(r, kResolve, [](const JpegWork& p) { return p.resolve_blocks(); }, sizeof(device::JpegResolveMemory));
-  launch(r, kSeed, [](const JpegWork& p) { return p.seed_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
-  launch(r, kCoefficients, [](const JpegWork& p) { return p.subsequence_blocks(); },
+  launch(r, all, kResolve, [](const JpegWork& p) { return p.resolve_blocks(); }, sizeof(device::JpegResolveMemory));
+  launch(r, all, kSeed, [](const JpegWork& p) { return p.seed_blocks(); }, device::kJpegThreads * sizeof(uint32_t));
+}
+
+void JpegGroup::find_coefficients(Recorder& r, Range pictures) {
+  launch(r, pictures, kCoefficients, [](const JpegWork& p) { return p.subsequence_blocks(); },
          int(sizeof(device::JpegCoefficientMemory)) + stretch(device::coefficient_bits),
          device::kJpegCoefficientThreads);
   constexpr int sums = device::kJpegThreads * sizeof(device::JpegDifferences);
-  launch(r, kDc, [](const JpegWork& p) { return p.sum_blocks(); }, sums);
+  launch(r, pictures, kDc, [](const JpegWork& p) { return p.sum_blocks(); }, sums);
 }
 
-void JpegGroup::make_pixels(Recorder& r) {
-  launch(r, kTransform, [](const JpegWork& p) { return p.transform_blocks(); }, sizeof(device::JpegTransformMemory),
+void JpegGroup::make_pixels(Recorder& r, Range pictures) {
+  launch(r, pictures, kTransform, [](const JpegWork& p) { return p.transform_blocks(); },
+         sizeof(device::JpegTransformMemory), device::kJpegTransformThreads);
+  launch(r, pictures, kDirect, [](const JpegWork& p) { return p.direct_blocks(); }, sizeof(device::JpegDirectMemory),
          device::kJpegTransformThreads);
-  launch(r, kDirect, [](const JpegWork& p) { return p.direct_blocks(); }, sizeof(device::JpegDirectMemory),
-         device::kJpegTransformThreads);
-  launch(r, kPixels, [](const JpegWork& p) { return p.pixel_blocks(); }, sizeof(device::JpegPixelsMemory));
+  launch(r, pictures, kPixels, [](const JpegWork& p) { return p.pixel_blocks(); }, sizeof(device::JpegPixelsMemory));
   if (options_.dtype == DType::u8) return;
-  launch(r, convert_source(options_.dtype),
+  launch(r, pictures, convert_source(options_.dtype),
          [](const JpegWork& p) { return int((p.pixels + device::kJpegConverted - 1) / device::kJpegConverted); }, 0);
 }
 
@@ -145,10 +181,10 @@ int JpegGroup::stretch(uint32_t (*bits_of)(const JpegPicture&)) const {
 }
 
 template <class Blocks>
-void JpegGroup::launch(Recorder& r, const std::string& kernel, Blocks blocks_of, int shared, int threads) {
-  std::vector<int> blocks;
-  blocks.reserve(work_.size());
-  for (const JpegWork& p : work_) blocks.push_back(blocks_of(p));
+void JpegGroup::launch(Recorder& r, Range pictures, const std::string& kernel, Blocks blocks_of, int shared,
+                       int threads) {
+  std::vector<int> blocks(work_.size());
+  for (size_t i = pictures.begin; i < pictures.end; i++) blocks[i] = blocks_of(work_[i]);
   launch_job(r, kernel, blocks, device::JpegJob{there_, 0}, threads, shared);
 }
 
@@ -182,6 +218,11 @@ void JpegGroup::divide(Device& device) {
 void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
   MemoryLayout layout;
   layout.expect(work_.size() * 20);
+  // At the same place, as none needs it together with another: what only synchronizing takes, and the coefficients of
+  // each range but those beside it.
+  MemoryLayout synchronizing;
+  std::vector<MemoryLayout> sparse;
+  ranges_.clear();
   pictures_ = static_cast<JpegPicture*>(r.pinned(work_.size() * sizeof(JpegPicture)));
   for (size_t i = 0; i < work_.size(); i++) {
     JpegWork& work = work_[i];
@@ -191,7 +232,10 @@ void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
     if (work.progressive()) {
       add_scan_memory(work, p, layout);
     } else {
-      layout.add(p.sparse, work.sparse_vectors());
+      if (ranges_.empty() || sparse.back().bytes() + work.sparse_bytes() > memory_ / 2)
+        ranges_.push_back({i, i}), sparse.emplace_back();
+      ranges_.back().end = i + 1;
+      sparse.back().add(p.sparse, work.sparse_vectors());
       layout.add(p.sparse_length, p.subsequences);
       layout.add(p.spans, work.spans());
       layout.add(p.data, work.data);
@@ -200,9 +244,9 @@ void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
       layout.add(p.exit, p.subsequences);
       layout.add(p.sum, p.subsequences);
       if (!work.has_index()) {
-        layout.add(p.entry, p.subsequences);
-        layout.add(p.overflow, p.subsequences);
-        layout.add(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
+        synchronizing.add(p.entry, p.subsequences);
+        synchronizing.add(p.overflow, p.subsequences);
+        synchronizing.add(p.overflow_states, int64_t(p.subsequences) * device::kJpegOverflow);
       }
     }
     MemoryLayout planes;
@@ -213,7 +257,13 @@ void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
     }
     planes.put(work.planes);
   }
-  layout.put(r.scratch(size_t(layout.bytes())));
+  int64_t most[2] = {};
+  for (size_t i = 0; i < sparse.size(); i++) most[i % 2] = std::max(most[i % 2], sparse[i].bytes());
+  const int64_t shared = std::max(synchronizing.bytes(), most[0] + most[1]);
+  auto* memory = static_cast<uint8_t*>(r.scratch(size_t(shared + layout.bytes())));
+  synchronizing.put(memory);
+  for (size_t i = 0; i < sparse.size(); i++) sparse[i].put(memory + i % 2 * size_t(most[0]));
+  layout.put(memory + shared);
 }
 
 void JpegGroup::upload(Recorder& r, JpegPicture* there) {

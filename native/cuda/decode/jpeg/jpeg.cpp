@@ -22,6 +22,9 @@ int64_t memory_at_a_time(Device& device) {
   return std::clamp(int64_t(all / 16), std::min(int64_t(1) << 28, int64_t(all / 4)), int64_t(2) << 30);
 }
 
+// Bytes of coefficients at a time. Half as many made it slower by a twentieth, a whole batch's are three times as many.
+constexpr int64_t kMostCoefficients = int64_t(128) << 20;
+
 struct FileCopy {
   const uint8_t *begin, *end;
   uint8_t* to = nullptr;
@@ -90,7 +93,8 @@ BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items,
 const std::vector<std::string>& CudaJpeg::sources() { return JpegGroup::sources(); }
 
 CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
-    : options_(options), copies_(&device, 0), memory_(memory_at_a_time(device)) {
+    : options_(options), copies_(&device, 0), beside_(&device, 0), memory_(memory_at_a_time(device)),
+      coefficients_(std::min(memory_ / 4, kMostCoefficients)) {
   for (int i = 0; i < kAside; i++) aside_.push_back(std::make_unique<Stream>(&device, 0));
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
   if (options.dtype != DType::u8) KernelTable::of(device).request(JpegGroup::convert_source(options.dtype));
@@ -132,7 +136,7 @@ void CudaJpeg::start_aside(Device& device, const std::vector<Item>& items, const
   const auto first = std::find_if(flight.order_.begin(), flight.order_.end(),
                                   [&](int i) { return items[size_t(i)].scans != nullptr; });
   if (first == flight.order_.end()) return;
-  const auto group = std::make_shared<JpegGroup>(options_);
+  const auto group = std::make_shared<JpegGroup>(options_, coefficients_);
   size_t at = flight.order_.size();
   const auto last = size_t(first - flight.order_.begin());
   while (at > last && (group->size() == 0 || group->bytes() < memory_)) {
@@ -175,7 +179,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   std::vector<Copied> copied;
   Flight::Part& main = flight->main_;
   main.count = items.size();
-  const auto finds_memory = [&](auto work) { return ps::gpu::finds_memory({copies_, stream}, work); };
+  const auto finds_memory = [&](auto work) { return ps::gpu::finds_memory({copies_, stream, beside_}, work); };
   if (!finds_memory([&] {
         main.status = device.memory()->take(items.size() * sizeof(JpegStatus), stream);
         main.here = device.pinned()->take(items.size() * sizeof(JpegStatus));
@@ -194,9 +198,10 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
   auto* all = reinterpret_cast<JpegStatus*>(main.status->data());
   size_t most = items.size();                      // items of a group
   for (size_t next = 0; next < main.count;) {
-    Recorder r(&device, stream, stream, stream);
+    Recorder r(&device, stream, stream, stream), beside(&device, beside_, beside_, beside_);
     r.begin(-1, {}, false);
-    JpegGroup group(options_);
+    beside.begin(-1, {}, false);
+    JpegGroup group(options_, coefficients_);
     const size_t first = next;
     const auto item_at = [&](size_t k) -> const Item& { return items[size_t(flight->order_[k])]; };
     const bool progressive = item_at(first).scans;
@@ -206,13 +211,14 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
       group.add(item_at(next), there.file, there.index);
     }
     if (finds_memory([&] {
-          group.decode_scans(r, all + first, pictures ? pictures + first : nullptr);
-          if (next == main.count) r.call([&](CUstream s) { Flight::copy_status(device, main, s); });
-          group.make_pixels(r);
+          group.decode(r, beside, beside_, all + first, pictures ? pictures + first : nullptr, [&] {
+            if (next == main.count) r.call([&](CUstream s) { Flight::copy_status(device, main, s); });
+          });
           r.run();
         })) {
       const auto done = std::make_shared<Event>(&device, stream);
       for (const BufferRef& m : r.take_memory()) m->add_fence(done);
+      for (const BufferRef& m : beside.take_memory()) m->add_fence(done);
       for (const BufferRef& m : memory) m->add_fence(done);
     } else {
       main.known.reset();
@@ -252,14 +258,17 @@ const std::vector<int>& CudaJpeg::Flight::finish(CUstream stream) {
     aside_.known->wait_in(stream);
     Recorder r(device_, stream, stream, stream);
     r.begin(-1, {}, false);
-    group_aside_->make_pixels(r);
-    r.run();
+    const bool made = finds_memory({stream}, [&] {
+      group_aside_->make_pixels(r);
+      r.run();
+    });
     const auto done = std::make_shared<Event>(device_, stream);
     for (const BufferRef& m : r.take_memory()) m->add_fence(done);
     for (const BufferRef& m : memory_aside_) m->add_fence(done);
     aside_.status->add_fence(done);
     memory_aside_.clear();
-    add_refused(aside_);
+    if (made) add_refused(aside_);
+    else refused_.insert(refused_.end(), order_.begin() + ptrdiff_t(aside_.first), order_.end());
     group_aside_.reset();
   }
   for (const int i : refused_) has_index_[size_t(i)] = false;

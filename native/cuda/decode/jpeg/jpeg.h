@@ -88,12 +88,13 @@ class CudaJpeg {
   void start_aside(Device& device, const std::vector<Item>& items, const std::vector<Copied>& copied, CUstream stream,
                    device::JpegPicture* pictures, Flight& flight) const;
   DecodeOptions options_;
-  Stream copies_;
+  Stream copies_, beside_;
   // For scans that have little for a GPU to do at a time, but take long: those of several batches at once.
   static constexpr int kAside = 3;
   std::vector<std::unique_ptr<Stream>> aside_;
   mutable std::atomic<unsigned> next_aside_{0};
-  int64_t memory_;                           // of what is decoded at a time, about
+  int64_t memory_;                           // of what is decoded at a time, about,
+  int64_t coefficients_;                     // and of coefficients, within a group
 };
 
 }  // namespace ps::gpu

@@ -180,9 +180,9 @@ void JpegTablePool::make_room() {
 }
 
 int64_t JpegWork::bytes() const {
-  int64_t sum = pixels + scan_bytes(*this);
+  int64_t sum = pixels + scan_bytes(*this) + sparse_bytes();
   if (!progressive()) {
-    sum += bound.bytes(picture.subsequence_bits, picture.subsequences) + 4 * int64_t(picture.segments);
+    sum += 4 * int64_t(picture.segments);
     sum += 4 * data;                               // the scan, and what is kept of its subsequences
   }
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
@@ -196,9 +196,10 @@ void JpegWork::divide(uint32_t subsequence_bits, uint32_t group, uint32_t guess_
   picture.subsequences = uint32_t(ceil_div(scan_bits(), subsequence_bits));
   picture.sparse_vectors = uint32_t(bound.vectors(subsequence_bits));
 }
-int64_t JpegWork::sparse_vectors() const {
-  return bound.bytes(picture.subsequence_bits, picture.subsequences) / int64_t(sizeof(device::JpegSparseVector));
+int64_t JpegWork::sparse_bytes() const {
+  return progressive() ? 0 : bound.bytes(picture.subsequence_bits, picture.subsequences);
 }
+int64_t JpegWork::sparse_vectors() const { return sparse_bytes() / int64_t(sizeof(device::JpegSparseVector)); }
 int64_t JpegWork::spans() const { return int64_t(picture.mcu_row + picture.mcu_rows) * picture.spans_across; }
 
 int JpegWork::group_blocks() const {

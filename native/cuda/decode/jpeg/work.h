@@ -46,6 +46,7 @@ struct JpegWork {
   int16_t* values[3] = {};                   // of the first scans of each component
 
   int64_t bytes() const;                     // of all its memory, roughly
+  int64_t sparse_bytes() const;              // those of its coefficients
   bool progressive() const { return !scans.empty(); }
   int64_t scan_bits() const;                 // at most
   bool has_index() const { return picture.index_bits != 0; }
