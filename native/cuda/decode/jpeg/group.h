@@ -24,8 +24,8 @@ class JpegGroup {
   int64_t bytes() const;
   size_t size() const { return work_.size(); }
 
-  // `there`: for what kernels know of each, or null. Calls known() where it is known which pictures can be decoded. Half
-  // of the work goes into `beside`, which r runs: this, and both of them, must be there until then.
+  // `there`: for what kernels know of each, or null. Calls known() where it is known which pictures can be decoded.
+  // Half of the work goes into `beside`, which r runs: this, and both of them, must be there until then.
   void decode(Recorder& r, Recorder& beside, CUstream stream_beside, device::JpegStatus* status,
               device::JpegPicture* there, const std::function<void()>& known);
   // The same of progressive pictures, in two parts.

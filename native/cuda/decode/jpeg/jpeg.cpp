@@ -22,9 +22,6 @@ int64_t memory_at_a_time(Device& device) {
   return std::clamp(int64_t(all / 16), std::min(int64_t(1) << 28, int64_t(all / 4)), int64_t(2) << 30);
 }
 
-// Bytes of coefficients at a time. Half as many made it slower by a twentieth, a whole batch's are three times as many.
-constexpr int64_t kMostCoefficients = int64_t(128) << 20;
-
 struct FileCopy {
   const uint8_t *begin, *end;
   uint8_t* to = nullptr;
@@ -94,7 +91,7 @@ const std::vector<std::string>& CudaJpeg::sources() { return JpegGroup::sources(
 
 CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
     : options_(options), copies_(&device, 0), beside_(&device, 0), memory_(memory_at_a_time(device)),
-      coefficients_(std::min(memory_ / 4, kMostCoefficients)) {
+      coefficients_(memory_ / 2) {
   for (int i = 0; i < kAside; i++) aside_.push_back(std::make_unique<Stream>(&device, 0));
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
   if (options.dtype != DType::u8) KernelTable::of(device).request(JpegGroup::convert_source(options.dtype));
