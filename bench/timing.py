@@ -6,6 +6,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from bench.memory import memory
+
 
 def seconds_each(run: Callable[[], object], seconds: float, warm_up: int = 4, least: int = 3) -> float:
     """Of one run: as many as fit into so many seconds, and no fewer than ``least``, behind some that are not counted.
@@ -19,6 +21,13 @@ def seconds_each(run: Callable[[], object], seconds: float, warm_up: int = 4, le
         run()
         count += 1
     return elapsed / count
+
+
+def measured(rate: Callable[[], float]) -> dict[str, float]:
+    """What a contestant answers (bench/contest.py): its rate, how many processors it kept busy, and its memory."""
+    begin, spent = time.perf_counter(), time.process_time()
+    value = rate()
+    return {"rate": value, "cores": (time.process_time() - spent) / (time.perf_counter() - begin), **memory()}
 
 
 def both_times(run: Callable[[], object], seconds: float, warm_up: int = 4, least: int = 3) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from bench import machine
 from bench.contest import Contestant, contest, fastest, ratio
 from bench.report import Section, arguments, choose, script, table, write
 from bench.video_files import frames_of, videos
-from tools.environment import BUILD, install_python
+from tools.environment import BUILD, install_packages, install_python
 
 OTHERS = ("torchcodec", "pyav", "decord")
 PACKAGES = {"torchcodec": "torchcodec", "pyav": "av", "decord": "decord"}
@@ -48,6 +48,7 @@ class Bench:
     def others(self) -> str:
         """The Python of the other libraries."""
         if self._others is None:
+            install_packages(["ffmpeg"])  # the command, and libraries of which torchcodec has none
             self._others = str(install_python("bench-video", BUILD / "environments" / "video"))
         return self._others
 

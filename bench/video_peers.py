@@ -12,12 +12,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import local
 from typing import Any
 
-from bench.memory import memory
-from bench.timing import seconds_each
+from bench.timing import measured, seconds_each
 from bench.video_work import OUT, Clip, clips, files
 
 WARM_UP = 1  # runs before each round that are not counted
@@ -179,7 +178,8 @@ def main() -> None:
     run()
     print("ready", flush=True)
     for line in sys.stdin:
-        print(json.dumps({"rate": rate(run, json.loads(line)["seconds"]), **memory()}), flush=True)
+        seconds: float = json.loads(line)["seconds"]
+        print(json.dumps(measured(partial(rate, run, seconds))), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from bench.memory import memory
-from bench.timing import seconds_each
+from bench.timing import measured, seconds_each
 
 LIBRARIES = {"penstock": "penstock", "dali": "nvidia.dali"}
 
@@ -64,13 +63,8 @@ def main() -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         order = json.loads(line)
-        wall, processor = time.perf_counter(), time.process_time()
-        if order["kind"] == "plain":
-            value = rate(next_batch, batch, order["seconds"])
-        else:
-            value = busy_rate(next_batch, batch, order["seconds"], spin=order["kind"] == "busy")
-        cores = (time.process_time() - processor) / (time.perf_counter() - wall)
-        print(json.dumps({"rate": value, "cores": cores, **memory()}), flush=True)
+        timed = rate if order["kind"] == "plain" else partial(busy_rate, spin=order["kind"] == "busy")
+        print(json.dumps(measured(partial(timed, next_batch, batch, order["seconds"]))), flush=True)
 
 
 if __name__ == "__main__":
