@@ -12,10 +12,10 @@
 namespace ps {
 namespace {
 
-// Few sizes, at most an eighth apart, so that batches which differ a little use the same blocks again.
+// Few sizes, at most a quarter apart, so that batches which differ a little use the same blocks again.
 size_t size_class(size_t bytes) {
   size_t step = 4096;
-  while (step * 16 < bytes) step *= 2;
+  while (step * 8 < bytes) step *= 2;
   return (bytes + step - 1) / step * step;
 }
 
@@ -64,22 +64,23 @@ bool Pool::Unused::ready(const void* stream) const {
                      [&](const FenceRef& f) { return (stream && f->before(stream)) || f->passed(); });
 }
 
-// With the lock held: a block that lies here, or none. Of those that are little larger the one used last: where sizes
-// differ from batch to batch the largest blocks serve all of them, and the others are unused for long.
+// With the lock held: a block that lies here, or none.
 BufferRef Pool::reuse(size_t capacity, const void* stream) {
-  auto chosen = unused_.end();
-  for (auto it = unused_.lower_bound(capacity); it != unused_.end() && it->first <= capacity + capacity / 2; ++it)
-    if ((chosen == unused_.end() || it->second.since > chosen->second.since) && it->second.ready(stream)) chosen = it;
-  if (chosen == unused_.end()) return nullptr;
-  const auto [size, block] = std::move(*chosen);
-  unused_.erase(chosen);
-  unused_bytes_ -= size;
-  note_use();
-  auto buffer = std::make_shared<Buffer>(shared_from_this(), block.data, size);
-  // Work of the same stream that is not done yet: the fences stay, for the next user of the block.
-  for (const FenceRef& f : block.fences)
-    if (!f->passed()) buffer->add_fence(f);
-  return buffer;
+  for (auto it = unused_.lower_bound(capacity); it != unused_.end() && it->first <= capacity + capacity / 2; ++it) {
+    if (!it->second.ready(stream)) continue;
+    void* data = it->second.data;
+    const size_t size = it->first;
+    // Work of the same stream that is not done yet: the fences stay, for the next user of the block.
+    std::vector<FenceRef> fences = std::move(it->second.fences);
+    unused_.erase(it);
+    unused_bytes_ -= size;
+    note_use();
+    auto buffer = std::make_shared<Buffer>(shared_from_this(), data, size);
+    for (FenceRef& f : fences)
+      if (!f->passed()) buffer->add_fence(std::move(f));
+    return buffer;
+  }
+  return nullptr;
 }
 
 BufferRef Pool::take(size_t bytes, const void* stream) {

@@ -32,12 +32,6 @@ def held_after(sizes: list[int]) -> list[int]:
     return held
 
 
-def test_sizes_that_differ_a_little_share_blocks() -> None:
-    """After the largest came, it serves all: as many blocks are used as of one size."""
-    sizes = [MB // 10 * size for size in (40, 41, 48, 43, 50, 42)]
-    assert held_after(sizes * 200)[-1] <= max(held_after([5 * MB] * 4))
-
-
 def test_what_no_batch_asks_for_any_more_is_freed() -> None:
     held = held_after([8 * MB] * 3 + [MB // 4] * 800)
     assert held[10] > 8 * MB
