@@ -86,7 +86,6 @@ BufferRef Pool::reuse(size_t capacity, const void* stream) {
 BufferRef Pool::take(size_t bytes, const void* stream) {
   const size_t capacity = size_class(bytes + kRowSlack);
   Lock lock(mutex_);
-  if (!trims_ && takes_ >= next_look_) free_stale(lock);
   while (true) {
     if (BufferRef b = reuse(capacity, stream)) return b;
     void* data = reserve_.take(capacity);
@@ -133,23 +132,6 @@ bool Pool::make_room(Lock& lock) {
   wait_for(fences);
   lock.lock();
   return true;
-}
-
-// Frees blocks that no batch has asked for in a long time. Rarely, as drivers wait for a GPU before they free.
-void Pool::free_stale(Lock& lock) {
-  constexpr uint64_t often = 128, long_ago = 1024;
-  next_look_ = takes_ + often;
-  std::vector<std::pair<void*, size_t>> stale;
-  for (auto it = unused_.begin(); it != unused_.end();) {
-    if (it->second.since + long_ago < takes_ && it->second.ready(nullptr)) {
-      stale.emplace_back(it->second.data, it->first);
-      unused_bytes_ -= it->first;
-      it = unused_.erase(it);
-    } else {
-      ++it;
-    }
-  }
-  for (const auto& [data, size] : stale) free(data, size, lock);
 }
 
 void Pool::free(void* data, size_t capacity, Lock& lock) {

@@ -57,8 +57,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
  public:
   // Host memory, of which what was not needed lately is given back by itself.
   Pool();
-  // Memory of another kind, kept until release_unused(), until it is refused or the budget is reached, or until it was
-  // not asked for in a long time.
+  // Memory of another kind, kept until release_unused(), or until it is refused or the budget is reached.
   Pool(std::unique_ptr<Allocator> allocator, Budget budget);
   ~Pool();
   // At least `bytes`, aligned to 64, with kRowSlack readable bytes behind. For work in `stream`, or for the host.
@@ -86,7 +85,6 @@ class Pool : public std::enable_shared_from_this<Pool> {
   BufferRef reuse(size_t capacity, const void* stream);
   void* from_system(size_t capacity, Lock& lock);
   bool make_room(Lock& lock);
-  void free_stale(Lock& lock);
   void free(void* data, size_t capacity, Lock& lock);
   [[noreturn]] void refuse(size_t capacity) const;
   std::unique_ptr<Allocator> allocator_;
@@ -98,7 +96,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   size_t unused_bytes_ = 0, held_ = 0, peak_ = 0;
   // The most in use at a time during the current stretch of takes, and during the one before.
   size_t most_now_ = 0, most_before_ = 0;
-  uint64_t takes_ = 0, next_look_ = 0;
+  uint64_t takes_ = 0;
 };
 
 // Memory handed out piece by piece and given back all at once.
