@@ -47,22 +47,18 @@ void DecodedViews::give_memory(Recorder& r, const std::vector<Context>& given, c
   known_ = static_cast<device::JpegPicture*>(r.scratch(given.size() * sizeof *known_));
 }
 
-void DecodedViews::give_pixels(Recorder& r, const std::vector<int>& refused) {
-  for (const int k : refused) {
-    const auto sample = size_t(given_[size_t(k)]);
-    if (!planes_[sample]) continue;
-    auto* pixels = static_cast<uint8_t*>(r.scratch(pictures_[sample].bytes()));
-    pictures_[sample].data = pixels;
-    views_[sample].pixels = pixels;
-  }
-}
-
-void DecodedViews::set_planes(const std::vector<int>& order, const std::vector<int>& refused) {
+void DecodedViews::set_planes(Recorder& r, const std::vector<int>& order, const std::vector<int>& refused) {
   for (size_t k = 0; k < order.size(); k++) {
     const auto sample = size_t(given_[size_t(order[k])]);
     if (planes_[sample]) views_[sample].picture = known_ + k;
   }
-  for (const int i : refused) views_[size_t(given_[size_t(i)])].picture = nullptr;
+  for (const int k : refused) {
+    const auto sample = size_t(given_[size_t(k)]);
+    if (!planes_[sample]) continue;                // it has had memory for pixels from the start
+    auto* pixels = static_cast<uint8_t*>(r.scratch(pictures_[sample].bytes()));
+    pictures_[sample].data = pixels;
+    views_[sample].picture = nullptr, views_[sample].pixels = pixels;
+  }
 }
 
 void DecodedViews::copy(CUstream stream) const {

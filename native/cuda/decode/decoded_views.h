@@ -17,11 +17,9 @@ class DecodedViews {
   void give_memory(Recorder& r, const std::vector<Context>& given, const std::vector<size_t>& room);
   // On the GPU: room for the JpegPictures of the samples that our kernels are given.
   device::JpegPicture* pictures() const { return known_; }
-  // Pixels take more memory than planes: those of `refused` (indices of `given`) get it when another decoder is to
-  // write them.
-  void give_pixels(Recorder& r, const std::vector<int>& refused);
-  // `order`: the given sample (its index) of each of pictures(). These are left as planes, except those refused.
-  void set_planes(const std::vector<int>& order, const std::vector<int>& refused);
+  // `order`: the given sample (its index) of each of pictures(). These are left as planes, except those refused, which
+  // get memory for their pixels: they take more than planes.
+  void set_planes(Recorder& r, const std::vector<int>& order, const std::vector<int>& refused);
   void copy(CUstream stream) const;                  // the views, to the GPU
 
  private:

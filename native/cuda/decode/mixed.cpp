@@ -146,7 +146,7 @@ void MixedDecoder::record_cuda(Recorder& r, std::vector<CudaJpeg::Item> items, s
                 pictures](CUstream s) { *flight = cuda_->start(*device, items, blocks, s, pictures); });
   r.call([this, &r, device = &r.device(), contexts = std::move(contexts), decode, flight, views](CUstream s) {
     const std::vector<int>& refused = (*flight)->finish(s);
-    if (views) views->give_pixels(r, refused), views->set_planes((*flight)->order(), refused);
+    if (views) views->set_planes(r, (*flight)->order(), refused);
     finish(By::cuda, *device, contexts, refused, decode, s);
     counts_.indexed += (*flight)->indexed();
   });

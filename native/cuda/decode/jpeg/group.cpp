@@ -75,7 +75,7 @@ std::string JpegGroup::convert_source(DType to) {
   return source("convert", "jpeg_convert<" + std::string(type) + ">", 8);
 }
 
-JpegGroup::JpegGroup(const DecodeOptions& options, int64_t memory) : options_(options), memory_(memory) {
+JpegGroup::JpegGroup(const DecodeOptions& options, int64_t memory) : options_(options), room_(memory / 2) {
   work_.swap(spare_work);
 }
 JpegGroup::~JpegGroup() {
@@ -88,10 +88,10 @@ void JpegGroup::add(const CudaJpeg::Item& item, const uint8_t* file, const uint3
   work.picture.file = file;
   work.picture.index = index;
   const int64_t sparse = work.sparse_bytes();
-  sparse_ += sparse, largest_sparse_ = std::max(largest_sparse_, sparse), others_ += work.bytes() - sparse;
+  sparse_ += sparse, largest_sparse_ = std::max(largest_sparse_, sparse), others_ += work.other_bytes();
 }
 
-int64_t JpegGroup::bytes() const { return others_ + std::min(sparse_, std::max(memory_, 2 * largest_sparse_)); }
+int64_t JpegGroup::bytes() const { return others_ + std::min(sparse_, std::max(room_, 2 * largest_sparse_)); }
 
 // Ranges of pictures by turns in two streams: where a kernel of one ends, and its last blocks leave the GPU half empty,
 // the other one's go on.
@@ -222,7 +222,6 @@ void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
   // each range but those beside it.
   MemoryLayout synchronizing;
   std::vector<MemoryLayout> sparse;
-  ranges_.clear();
   pictures_ = static_cast<JpegPicture*>(r.pinned(work_.size() * sizeof(JpegPicture)));
   for (size_t i = 0; i < work_.size(); i++) {
     JpegWork& work = work_[i];
@@ -232,7 +231,7 @@ void JpegGroup::give_memory(Recorder& r, JpegStatus* status) {
     if (work.progressive()) {
       add_scan_memory(work, p, layout);
     } else {
-      if (ranges_.empty() || sparse.back().bytes() + work.sparse_bytes() > memory_ / 2)
+      if (ranges_.empty() || sparse.back().bytes() + work.sparse_bytes() > room_ / 2)
         ranges_.push_back({i, i}), sparse.emplace_back();
       ranges_.back().end = i + 1;
       sparse.back().add(p.sparse, work.sparse_vectors());

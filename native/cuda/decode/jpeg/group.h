@@ -13,7 +13,7 @@ namespace ps::gpu {
 // Either all of them are progressive, or none is.
 class JpegGroup {
  public:
-  // Coefficients of `memory` bytes, about, lie in memory at a time: they are the most that a batch needs by far.
+  // Coefficients lie in half of `memory` bytes at a time: they are the most that a batch needs by far.
   JpegGroup(const DecodeOptions& options, int64_t memory);
   ~JpegGroup();
   JpegGroup(const JpegGroup&) = delete;
@@ -52,7 +52,7 @@ class JpegGroup {
   void upload(Recorder& r, device::JpegPicture* there);
 
   const DecodeOptions& options_;
-  const int64_t memory_;
+  const int64_t room_;                       // bytes for coefficients, of two ranges
   JpegTablePool pool_;
   std::vector<JpegWork> work_;
   int64_t sparse_ = 0, largest_sparse_ = 0, others_ = 0;     // bytes: coefficients, those of one picture, all else

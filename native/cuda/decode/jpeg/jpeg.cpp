@@ -90,8 +90,7 @@ BufferRef gather_words(Device& device, const std::vector<CudaJpeg::Item>& items,
 const std::vector<std::string>& CudaJpeg::sources() { return JpegGroup::sources(); }
 
 CudaJpeg::CudaJpeg(Device& device, const DecodeOptions& options)
-    : options_(options), copies_(&device, 0), beside_(&device, 0), memory_(memory_at_a_time(device)),
-      coefficients_(memory_ / 2) {
+    : options_(options), copies_(&device, 0), beside_(&device, 0), memory_(memory_at_a_time(device)) {
   for (int i = 0; i < kAside; i++) aside_.push_back(std::make_unique<Stream>(&device, 0));
   for (const std::string& s : sources()) KernelTable::of(device).request(s);
   if (options.dtype != DType::u8) KernelTable::of(device).request(JpegGroup::convert_source(options.dtype));
@@ -133,7 +132,7 @@ void CudaJpeg::start_aside(Device& device, const std::vector<Item>& items, const
   const auto first = std::find_if(flight.order_.begin(), flight.order_.end(),
                                   [&](int i) { return items[size_t(i)].scans != nullptr; });
   if (first == flight.order_.end()) return;
-  const auto group = std::make_shared<JpegGroup>(options_, coefficients_);
+  const auto group = std::make_shared<JpegGroup>(options_, memory_);
   size_t at = flight.order_.size();
   const auto last = size_t(first - flight.order_.begin());
   while (at > last && (group->size() == 0 || group->bytes() < memory_)) {
@@ -198,7 +197,7 @@ std::shared_ptr<CudaJpeg::Flight> CudaJpeg::start(Device& device, const std::vec
     Recorder r(&device, stream, stream, stream), beside(&device, beside_, beside_, beside_);
     r.begin(-1, {}, false);
     beside.begin(-1, {}, false);
-    JpegGroup group(options_, coefficients_);
+    JpegGroup group(options_, memory_);
     const size_t first = next;
     const auto item_at = [&](size_t k) -> const Item& { return items[size_t(flight->order_[k])]; };
     const bool progressive = item_at(first).scans;

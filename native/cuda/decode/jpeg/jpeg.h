@@ -93,8 +93,7 @@ class CudaJpeg {
   static constexpr int kAside = 3;
   std::vector<std::unique_ptr<Stream>> aside_;
   mutable std::atomic<unsigned> next_aside_{0};
-  int64_t memory_;                           // of what is decoded at a time, about,
-  int64_t coefficients_;                     // and of coefficients, within a group
+  int64_t memory_;                           // of what is decoded at a time, about
 };
 
 }  // namespace ps::gpu

@@ -179,8 +179,8 @@ void JpegTablePool::make_room() {
   }
 }
 
-int64_t JpegWork::bytes() const {
-  int64_t sum = pixels + scan_bytes(*this) + sparse_bytes();
+int64_t JpegWork::other_bytes() const {
+  int64_t sum = pixels + scan_bytes(*this);
   if (!progressive()) {
     sum += 4 * int64_t(picture.segments);
     sum += 4 * data;                               // the scan, and what is kept of its subsequences

@@ -45,8 +45,8 @@ struct JpegWork {
   std::vector<JpegScanWork> scans;           // of a progressive picture; others have none of these
   int16_t* values[3] = {};                   // of the first scans of each component
 
-  int64_t bytes() const;                     // of all its memory, roughly
-  int64_t sparse_bytes() const;              // those of its coefficients
+  int64_t sparse_bytes() const;              // of its coefficients, which are sparse unless it is progressive
+  int64_t other_bytes() const;               // of all else, roughly
   bool progressive() const { return !scans.empty(); }
   int64_t scan_bits() const;                 // at most
   bool has_index() const { return picture.index_bits != 0; }
