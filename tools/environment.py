@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,10 +32,10 @@ PACKAGES = ["cmake", "g++", "ninja-build", "python3-venv", *HEADERS, *VIDEO]
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Two ./dev at once set up one after the other."""
+def _alone(what: str) -> Iterator[None]:
+    """Two ./dev at once set up one thing one after the other."""
     BUILD.mkdir(exist_ok=True)
-    with open(BUILD / ".lock", "w") as lock:
+    with open(BUILD / f".lock-{what}", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -65,7 +66,7 @@ def install_packages(packages: Sequence[str] = PACKAGES) -> None:
         return
     root = become_root("apt-get install " + " ".join(missing))
     apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
-    with _alone():
+    with _alone("packages"):
         step("Updating the list of Debian packages", [*apt, "update"], BUILD / "apt-update.log")
         install = [*apt, "install", "--no-install-recommends", *missing]
         step("Installing " + " ".join(missing), install, BUILD / "apt.log")
@@ -92,7 +93,7 @@ def install_python(extra: str, venv: Path = VENV) -> Path:
     """
     wanted = requirements(extra)
     stamp, python = venv / "installed.txt", venv / "bin" / "python"
-    with _alone():
+    with _alone("python"):
         installed = stamp.read_text().splitlines() if stamp.exists() else []
         if set(wanted) <= set(installed):
             return python
@@ -108,6 +109,16 @@ def install_python(extra: str, venv: Path = VENV) -> Path:
             (site / "penstock-checkout.pth").write_text(f"{ROOT}\n")
         stamp.write_text("\n".join(sorted({*installed, *wanted})) + "\n")
     return python
+
+
+def set_up(extra: str, targets: Sequence[str] = ("all",)) -> None:
+    """All that a command needs. Python's packages come from afar, while the processors compile."""
+    install_packages()
+    with ThreadPoolExecutor(1) as beside:
+        python = beside.submit(install_python, extra)
+        build_native(targets)
+        python.result()
+    write_stubs()
 
 
 def write_stubs() -> None:
@@ -132,7 +143,7 @@ def build_native(
     # Without precompiled headers an #include that is missing is an error.
     configure += [f"-DPENSTOCK_PRECOMPILE={'OFF' if os.environ.get('CI') else 'ON'}"]
     configure += ["-UPENSTOCK_ISA"] if levels == ALL_LEVELS else [f"-DPENSTOCK_ISA={levels}"]
-    with _alone():
+    with _alone("native"):
         step("Configuring the native build", configure, BUILD / f"cmake-{name}.log")
         build: list[str | Path] = ["cmake", "--build", folder, "-j", str(jobs or cores()), "--target", *targets]
         step("Building the native library", build, BUILD / f"native-{name}.log")

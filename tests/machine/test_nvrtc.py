@@ -18,7 +18,7 @@ from penstock.machine import kernels, libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHS = (80, 90, 100, 120)
-PARTS = 12  # of the generated kernels
+PARTS = 4  # of the generated kernels
 HEADERS = sorted((ROOT / "penstock" / "device").rglob("*.h"))
 
 
@@ -77,21 +77,62 @@ def test_the_headers_that_count_are_all_that_a_kernel_needs(
 
 
 @pytest.fixture(scope="module")
-def jobs(sources: list[str]) -> list[tuple[str, int]]:
-    """Each source for one architecture: none has code for one of them alone, and each header is compiled for all."""
+def generated(sources: list[str]) -> list[str]:
+    """All that are put together of stages. None has code for one architecture; each header is compiled for all."""
     assert len(sources) > 100
     assert not any("__CUDA_ARCH__" in header.read_text() for header in HEADERS)
-    todo = [(s, ARCHS[i % len(ARCHS)]) for i, s in enumerate(s for s in sources if "PS_JPEG_KERNEL" not in s)]
-    known = {template for source, _ in todo for template in re.findall(r"ps::device::(\w+)", source)}
+    found = [source for source in sources if "PS_JPEG_KERNEL" not in source]
     assert any("PS_JPEG_KERNEL(jpeg_coefficients" in source for source in sources)
     assert any("PS_DECODED_KERNEL" in source for source in sources)
-    assert {"Elementwise", "ElementwiseStage", "Uniform", "Add", "Atanh"} <= known
-    return todo
+    assert {"Elementwise", "ElementwiseStage", "Uniform", "Add", "Atanh"} <= set().union(*map(_made_of, found))
+    return found
 
 
+def _made_of(source: str) -> set[str]:
+    """The kernel, and the templates and types that it is of."""
+    return set(re.findall(r"(?:ps::device::|\bPS_(?=\w+_KERNEL))(\w+)", source))
+
+
+def _in_one(sources: list[str]) -> str:
+    """A program of all these kernels, each with a name of its own; the headers are read once."""
+    lines = [line for source in sources for line in source.splitlines() if line.startswith("#include")]
+    for number, source in enumerate(sources):
+        lines += ["#undef kernel", f"#define kernel kernel_{number}", re.sub("^#include.*", "", source, flags=re.M)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_the_compiler_takes_all_generated_kernels(
+    generated: list[str], compiler: kernels.Nvrtc, arch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as the code that is common to all GPUs, which takes a tenth of the time that machine code takes."""
+    monkeypatch.setattr(kernels, "_OPTIONS", (*kernels._OPTIONS, "-dlto"))
+    mine = generated[ARCHS.index(arch) :: len(ARCHS)]
+    groups = [mine[i : i + 25] for i in range(0, len(mine), 25)]
+    for group in groups:
+        compiler.compile(_in_one(group), arch)
+    with pytest.raises(kernels.DeviceError, match="no_such_stage"):
+        compiler.compile(_in_one([*groups[0], groups[0][0].replace("_KERNEL(", "_KERNEL(no_such_stage, ")]), arch)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_machine_code_of_all_that_kernels_are_made_of(generated: list[str], compiler: kernels.Nvrtc, arch: int) -> None:
+    """The shortest kernels that have all templates among them, each for one architecture."""
+    left, chosen = set().union(*map(_made_of, generated)), []
+    for source in sorted(generated, key=lambda source: (len(source), source)):
+        if left & _made_of(source):
+            left -= _made_of(source)
+            chosen.append(source)
+    assert 50 < len(chosen) < len(generated)
+    for source in chosen[ARCHS.index(arch) :: len(ARCHS)]:
+        assert compiler.compile(source, arch)
+
+
+@pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(PARTS))
-def test_generated_kernels_compile(jobs: list[tuple[str, int]], compiler: kernels.Nvrtc, part: int) -> None:
-    """All of them take minutes: in parts, so that none comes near the time at which a test counts as hanging."""
+def test_machine_code_of_all_generated_kernels(generated: list[str], compiler: kernels.Nvrtc, part: int) -> None:
+    """It takes minutes, and is made on a GPU wherever the tests run on one."""
+    jobs = [(source, ARCHS[i % len(ARCHS)]) for i, source in enumerate(generated)]
     with ThreadPoolExecutor(2) as pool:
         for binary in pool.map(lambda job: compiler.compile(*job), jobs[part::PARTS]):
             assert binary

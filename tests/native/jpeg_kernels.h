@@ -2,13 +2,12 @@
 // that include this define PS_SOFTWARE_GPU and PS_SOFTWARE_THREADS before all else.
 #pragma once
 
-#include <barrier>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #include "cuda/decode/jpeg/work.h"
 #include "jpeg_files.h"
+#include "turns.h"
 
 namespace {
 
@@ -22,8 +21,6 @@ bool expect(bool holds, const char* what, const std::string& file) {
   return holds;
 }
 
-std::barrier<>* together = nullptr;
-
 // Runs blocks of so many threads, one block after the other. Memory is as large as it must be, so that a sanitizer sees
 // what lies beyond.
 class Blocks {
@@ -33,6 +30,7 @@ class Blocks {
 
  protected:
   alignas(16) static inline unsigned char shared_[kShared];
+  static inline Turns turns_;
 
   template <class T> void give(T*& pointer, int64_t count, int fill = 0xA5) {
     const size_t bytes = size_t(count) * sizeof(T);
@@ -46,25 +44,14 @@ class Blocks {
   void run(void (*kernel)(const device::Launch&), int blocks, const void* job) {
     const int32_t first[] = {0, blocks};
     const device::Launch launch{static_cast<const unsigned char*>(job), first, 0, 1};
-    std::barrier barrier(threads_);
-    together = &barrier;
     device::thread_count = threads_;
-    device::wait_for_block = [] { together->arrive_and_wait(); };
-    const auto work = [&](int index) {
-      device::thread_index = index;
-      device::shared_memory = shared_;
-      for (int block = 0; block < blocks; block++) {
-        if (index == 0) std::memset(shared_, 0xA5, sizeof shared_);
-        barrier.arrive_and_wait();
-        device::block_index = unsigned(block);
-        kernel(launch);
-        barrier.arrive_and_wait();
-      }
-    };
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads_; t++) others.emplace_back(work, t);
-    work(0);
-    for (std::thread& t : others) t.join();
+    device::wait_for_block = Turns::wait;
+    device::shared_memory = shared_;
+    for (int block = 0; block < blocks; block++) {
+      std::memset(shared_, 0xA5, sizeof shared_);
+      device::block_index = unsigned(block);
+      turns_.all(threads_, [](int index) { device::thread_index = index; }, [&] { kernel(launch); });
+    }
   }
 
  private:

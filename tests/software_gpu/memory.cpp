@@ -11,7 +11,24 @@
 namespace software_gpu {
 namespace {
 
+constexpr size_t kPattern = 2 << 20;                // bytes
+
 size_t round_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
+
+// A file in memory that is full of kFresh. Who maps it has memory that costs nothing until it is touched.
+int fresh_bytes() {
+  static const int file = [] {
+    const int made = memfd_create("fresh", MFD_CLOEXEC);
+    void* all = made < 0 || ftruncate(made, kPattern) ? MAP_FAILED
+                                                      : mmap(nullptr, kPattern, PROT_WRITE, MAP_SHARED, made, 0);
+    if (all == MAP_FAILED) return -1;
+    std::memset(all, kFresh, kPattern);
+    munmap(all, kPattern);
+    return made;
+  }();
+  require(file >= 0, kOutOfMemory);
+  return file;
+}
 
 }  // namespace
 
@@ -22,11 +39,14 @@ GuardedBytes::GuardedBytes(size_t bytes) : size_(bytes) {
   void* pages = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(pages != MAP_FAILED, kOutOfMemory);
   pages_ = static_cast<unsigned char*>(pages);
-  if (inner && mprotect(pages_ + page, inner, PROT_READ | PROT_WRITE) != 0) {
-    munmap(pages_, mapped_);
-    throw Failure{kOutOfMemory};
+  for (size_t at = 0; at < inner; at += kPattern) {
+    const size_t part = inner - at < kPattern ? inner - at : kPattern;
+    if (mmap(pages_ + page + at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fresh_bytes(),
+             0) == MAP_FAILED) {
+      munmap(pages_, mapped_);
+      throw Failure{kOutOfMemory};
+    }
   }
-  std::memset(pages_ + page, kFresh, inner);
   data_ = pages_ + page + inner - round_up(bytes, 16);
 }
 

@@ -100,3 +100,11 @@ def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr(sys, "argv", ["gpu_tests.py"])
     assert gpu_tests.main() == 1
     assert "there is no NVIDIA GPU here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(["-n", "15", "tests"], ["-n", "15", "tests", "-n", "3"]), (["tests", "-k", "jpeg"], ["tests", "-k", "jpeg"])],
+)
+def test_few_processes_under_a_sanitizer(words: list[str], expected: list[str]) -> None:
+    assert gpu_tests.few(words) == expected
