@@ -55,7 +55,7 @@ TOOLS = {
     # nvImageCodec's decoder of lossless JPEG races with itself.
     "racecheck": Tool(50, 100, ("--kernel-name-exclude", "kernel_substring=culj92")),
 }
-# The driver serves processes under a sanitizer one after the other: with 2, 6 and 15 the same tests took 26, 44 and 90 s.
+# Processes under a sanitizer wait for each other: 2, 6 and 15 of them took 26, 44 and 90 s for the same tests.
 MOST_SANITIZED = 3
 
 
