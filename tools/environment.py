@@ -103,6 +103,7 @@ def install_python(extra: str, venv: Path = VENV) -> Path:
                 f"Making the virtual environment {name}", [sys.executable, "-m", "venv", str(venv)], BUILD / "venv.log"
             )
         pip: list[str | Path] = [python, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
+        pip.append("--no-compile")  # it takes longer than all else that pip does, and few modules are ever imported
         step(f"Installing the Python packages for {extra!r}", [*pip, *wanted], BUILD / f"pip-{extra}.log")
         # The checkout itself is importable in .venv; its native library is built in place.
         for site in venv.glob("lib/python3*/site-packages"):
