@@ -168,7 +168,7 @@ def test_batches_are_decoded_with_the_memory_there_is(tmp_path: Path, budget: st
     """In groups; what needs too much by itself is left to the CPU, and only that."""
     files = [jpeg(smooth(RANDOM, 300, 200), quality=95, subsampling="4:4:4") for _ in range(10 if large else 30)]
     if large:
-        files.insert(7, jpeg(smooth(RANDOM, 2000, 2000), quality=50, subsampling="4:4:4"))
+        files.insert(7, jpeg(smooth(RANDOM, 2000, 2000), quality=92, subsampling="4:4:4"))
     names = write(tmp_path, files)
     done = subprocess.run(
         [sys.executable, "-c", SMALL_BUDGET, *names],

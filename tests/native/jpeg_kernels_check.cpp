@@ -156,13 +156,21 @@ bool check_coefficients(const std::vector<std::array<int16_t, 64>>& blocks, cons
   std::vector<std::array<int16_t, 64>> found(p.needed);
   const uint32_t all = device::count_subsequences(p, device::jpeg_bits(p));
   for (uint32_t s = 0, before = 0; s < all && before < p.needed; before = p.sum[s++])
-    for (uint32_t i = 0; i < p.sparse_length[s]; i++)
-      for (const uint32_t word : device::sparse_of(p, s)[i * device::kJpegSparseColumns].words) {
-        const uint32_t block = before + (word >> 7 & 511), index = word & 127;
-        if (index > 63) continue;
-        if (block >= p.needed) return false;
-        found[block][p.place[index]] = int16_t(word >> 16);
+    for (uint32_t i = 0; i < p.sparse_length[s]; i++) {
+      uint16_t halves[8];
+      std::memcpy(halves, device::sparse_of(p, s)[i * device::kJpegSparseColumns].words, sizeof halves);
+      uint32_t block = before + (halves[0] >> 7), index = halves[0] & 127;
+      for (int k = 1; k < 8; k++) {
+        const int value = halves[k] & 0x7FF;
+        index += halves[k] >> 11 & 15;
+        if (value) {
+          if (block >= p.needed || index > 63) return false;
+          found[block][p.place[index]] = int16_t(value < 1024 ? value : value - 2048);
+        }
+        index++;
+        if (halves[k] >> 15) block++, index = 0;
       }
+    }
   for (uint32_t b = 0; b < p.needed; b++)
     if (std::memcmp(&found[b][1], &blocks[b][1], 126) != 0) return false;
   return true;

@@ -90,10 +90,9 @@ PS_FN uint32_t decode_subsequence(const JpegPicture& p, const JpegCoefficientMem
   uint32_t table = tables.dc;
   int index = -1;                                  // of the last coefficient
   PS_LOOP for (; going; in_one_loop(going)) {
-    JpegSparseVector vector;
+    JpegSparseVector vector{{tag + uint32_t(index + 1)}};
     uint32_t arrived = 0;
-    PS_UNROLL for (int k = 0; k < 4; k++) {
-      vector.words[k] = JpegSparseVector::kNothing;
+    PS_UNROLL for (int k = 1; k <= JpegSparseVector::kSymbols; k++) {
       if (arrived) continue;
       const uint32_t window = c.window();
       uint32_t entry = m.tables.at(table).quick[quick_place(window)];
@@ -106,8 +105,9 @@ PS_FN uint32_t decode_subsequence(const JpegPicture& p, const JpegCoefficientMem
       c.skip(length);
       if (index < 0) store_difference(link_at(link), mcu, value);
       index += int(entry >> 9);
-      vector.words[k] = (uint32_t(value) << 16) + (tag + uint32_t(index));
       const bool ended = index >= 63;
+      const uint32_t run = ((entry << 2) - (1 << 11)) & (15 << 11);
+      vector.words[k / 2] |= ((uint32_t(value) & 0x7FF) | run | uint32_t(ended) << 15) << (k % 2 * 16);
       if (index > 63 && entry >> 9 != kJpegEndOfBlock) broken = 1;
       link = ended ? tables.next : link;
       load_link_if(ended, &link_at(link), tables);

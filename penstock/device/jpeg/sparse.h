@@ -1,4 +1,4 @@
-// The coefficients of a scan between coefficients.h and transform.h, sparse: for each subsequence, a word for each
+// The coefficients of a scan between coefficients.h and transform.h, sparse: for each subsequence, 16 bits for each
 // symbol rather than 64 numbers for each block.
 #pragma once
 
@@ -6,13 +6,15 @@
 
 namespace ps::device {
 
-// A word: bits 0-6 the coefficient's index in the file's order (above 63: none), 7-15 the index of the block within
-// the subsequence, 16-31 the value; that of index 0 (DC) is not used. A subsequence's vectors are a column, and 32
-// columns lie side by side, so that lanes write next to one another.
+// Seven symbols, 16 bits each, behind 16 bits that say where the first one belongs: bits 0-6 how many of its block's
+// coefficients are known, 7-15 the index of the block within the subsequence. A symbol: bits 0-10 the value (that of
+// a block's first one, DC, is not used), 11-14 how many zeros come before it, 15 whether the block ends here. A
+// subsequence's vectors are a column, and 32 columns lie side by side, so that lanes write next to one another.
 struct alignas(16) JpegSparseVector {
-  static constexpr uint32_t kNothing = 127;
+  static constexpr int kSymbols = 7;
   uint32_t words[4];
 };
+inline constexpr uint32_t kJpegSparseSize = 10;                    // bits of a value, as codes state it, at most
 inline constexpr uint32_t kJpegSparseColumns = 32;
 inline constexpr uint32_t kJpegSubsequenceBits = 1024;             // at most: a block has at least two bits
 

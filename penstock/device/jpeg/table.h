@@ -1,7 +1,7 @@
 // Huffman tables that are quick to look up, from what files state.
 #pragma once
 
-#include "device/jpeg/jpeg.h"
+#include "device/jpeg/sparse.h"
 
 namespace ps::device {
 
@@ -16,7 +16,10 @@ inline constexpr uint32_t kJpegEndOfBlock = 64, kJpegNoCode = 65;
 
 PS_FN uint32_t jpeg_entry(uint32_t length, uint32_t symbol, bool is_dc) {
   const uint32_t size = symbol & 15, run = symbol >> 4;
-  const uint32_t advance = is_dc ? 1 : size == 0 && run != 15 ? kJpegEndOfBlock : run + 1;
+  const uint32_t advance = is_dc                    ? 1
+                           : size == 0 && run != 15 ? kJpegEndOfBlock
+                           : size > kJpegSparseSize ? kJpegNoCode      // samples of 8 bits have no such coefficients
+                                                    : run + 1;
   return (length + size) | size << 5 | advance << 9;
 }
 

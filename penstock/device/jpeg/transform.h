@@ -18,7 +18,7 @@ struct alignas(16) JpegPlacedBlock {
 };
 
 struct JpegTransformMemory {
-  JpegEight column[kJpegTileBlocks][9];            // the last one takes the words that are no coefficients
+  JpegEight column[kJpegTileBlocks][9];            // the last one takes what is beyond a block's end
   JpegPlacedBlock block[kJpegTileBlocks];          // as they lie in the planes
   JpegEight quant[3][8];
   uint8_t place[128];
@@ -72,11 +72,26 @@ PS_FN void find_blocks(const JpegPicture& p, JpegTransformMemory& m, int row, in
   }
 }
 
+// The coefficients of a vector to their places, in blocks from `first` on, `count` of them.
+PS_FN void scatter_vector(const JpegSparseVector& v, JpegTransformMemory& m, uint32_t first, uint32_t count) {
+  auto* coefficients = reinterpret_cast<int16_t*>(m.column);
+  uint32_t index = v.words[0] & 127, block = (v.words[0] >> 7 & 511) + first;
+  PS_UNROLL for (int k = 1; k <= JpegSparseVector::kSymbols; k++) {
+    const uint32_t symbol = v.words[k / 2] >> (k % 2 * 16);
+    const int value = int(symbol << 21) >> 21;
+    index += symbol >> 11 & 15;
+    // Behind the last block there are no symbols, and its zeros are another's place.
+    if (value && block < count) coefficients[block * 72 + m.place[index & 127]] = int16_t(value);
+    const bool ended = symbol >> 15 & 1;
+    index = ended ? 0 : index + 1;
+    block += ended;
+  }
+}
+
 // All threads: the span's coefficients to their places. It begins with block `first` and has `count`.
 PS_FN void scatter_coefficients(const JpegPicture& p, JpegTransformMemory& m, JpegSpan span, uint32_t first,
                                 uint32_t count) {
   constexpr uint32_t together = 4;     // vectors are on their way at a time
-  auto* coefficients = reinterpret_cast<int16_t*>(m.column);
   const uint32_t lanes = clamp(span.end - span.begin, 1u, uint32_t(threads())), rows = uint32_t(threads()) / lanes;
   const uint32_t row = uint32_t(thread()) / lanes;
   sync();
@@ -90,10 +105,7 @@ PS_FN void scatter_coefficients(const JpegPicture& p, JpegTransformMemory& m, Jp
         v[k] = from[min(i + k * rows, vectors - 1) * kJpegSparseColumns];
       PS_UNROLL for (uint32_t k = 0; k < together; k++) {
         if (i + k * rows >= vectors) break;
-        PS_UNROLL for (const uint32_t word : v[k].words) {
-          const uint32_t index = (word >> 7 & 511) + offset;
-          if (index < count) coefficients[index * 72 + m.place[word & 127]] = int16_t(word >> 16);
-        }
+        scatter_vector(v[k], m, offset, count);
       }
     }
   }

@@ -45,6 +45,10 @@ const std::string kTables = source("table", "jpeg_tables", 1, PS_LAYOUT_OF(JpegT
                   kDirect = source("direct", "jpeg_direct", 5, of_scans()),
                   kPixels = source("pixels", "jpeg_pixels", 5);
 
+// Coefficients at a time: of as many subsequences as fill a GPU. On an H100, for 256 photographs of 500x375, all of them
+// (220 MB) are decoded 1.04 times as fast with 1.11 times the memory in all, and 64 MB 0.98 times with 0.98.
+constexpr int64_t kMostCoefficients = int64_t(96) << 20;
+
 // Kept from group to group: new memory would cost page faults for each.
 thread_local std::vector<JpegWork> spare_work;
 
@@ -75,7 +79,8 @@ std::string JpegGroup::convert_source(DType to) {
   return source("convert", "jpeg_convert<" + std::string(type) + ">", 8);
 }
 
-JpegGroup::JpegGroup(const DecodeOptions& options, int64_t memory) : options_(options), room_(memory / 2) {
+JpegGroup::JpegGroup(const DecodeOptions& options, int64_t memory)
+    : options_(options), room_(std::min(memory / 2, kMostCoefficients)) {
   work_.swap(spare_work);
 }
 JpegGroup::~JpegGroup() {
@@ -89,9 +94,12 @@ void JpegGroup::add(const CudaJpeg::Item& item, const uint8_t* file, const uint3
   work.picture.index = index;
   const int64_t sparse = work.sparse_bytes();
   sparse_ += sparse, largest_sparse_ = std::max(largest_sparse_, sparse), others_ += work.other_bytes();
+  synchronizing_ += work.synchronizing_bytes();
 }
 
-int64_t JpegGroup::bytes() const { return others_ + std::min(sparse_, std::max(room_, 2 * largest_sparse_)); }
+int64_t JpegGroup::bytes() const {
+  return others_ + std::max(synchronizing_, std::min(sparse_, std::max(room_, 2 * largest_sparse_)));
+}
 
 // Ranges of pictures by turns in two streams: where a kernel of one ends, and its last blocks leave the GPU half empty,
 // the other one's go on.

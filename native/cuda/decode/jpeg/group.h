@@ -13,7 +13,7 @@ namespace ps::gpu {
 // Either all of them are progressive, or none is.
 class JpegGroup {
  public:
-  // Coefficients lie in half of `memory` bytes at a time: they are the most that a batch needs by far.
+  // Coefficients lie in half of `memory` bytes at a time, or in less: they are the most that a batch needs.
   JpegGroup(const DecodeOptions& options, int64_t memory);
   ~JpegGroup();
   JpegGroup(const JpegGroup&) = delete;
@@ -55,7 +55,8 @@ class JpegGroup {
   const int64_t room_;                       // bytes for coefficients, of two ranges
   JpegTablePool pool_;
   std::vector<JpegWork> work_;
-  int64_t sparse_ = 0, largest_sparse_ = 0, others_ = 0;     // bytes: coefficients, those of one picture, all else
+  int64_t sparse_ = 0, largest_sparse_ = 0;                  // bytes of coefficients, and of those of one picture
+  int64_t synchronizing_ = 0, others_ = 0;                   // bytes where coefficients lie later, and of all else
   std::vector<Range> ranges_;
   EventRef found_beside_;                    // all coefficients in the other stream
   device::JpegPicture* pictures_ = nullptr;  // in pinned memory

@@ -34,12 +34,13 @@ JpegSparseBound::JpegSparseBound(const jpeg::Header& h) : symbol_(16) {
   segment_ = h.restart_interval ? std::max(h.restart_interval * mcu_, int64_t(8)) : INT64_MAX;
 }
 
-// A vector has room for four symbols, of which some stay empty where a segment or the subsequence ends. Whole MCUs take
+// A vector has room for seven symbols, of which some stay empty where a segment or the subsequence ends. Whole MCUs take
 // their bits; of the one that the subsequence begins within, the blocks at its end may be those with the fewest; and
 // the last block has up to 65 symbols behind the subsequence.
 int64_t JpegSparseBound::vectors(int64_t subsequence_bits) const {
   const int64_t symbols = std::max(ceil_div(subsequence_bits * 2 * blocks_, mcu_), ceil_div(subsequence_bits, symbol_));
-  return ceil_div(symbols + 2 * blocks_ + 65 + 3 * (subsequence_bits / segment_ + 2), 4) + 1;
+  constexpr int64_t each = device::JpegSparseVector::kSymbols;
+  return ceil_div(symbols + 2 * blocks_ + 65 + (each - 1) * (subsequence_bits / segment_ + 2), each) + 1;
 }
 
 int64_t JpegSparseBound::bytes(int64_t subsequence_bits, int64_t subsequences) const {

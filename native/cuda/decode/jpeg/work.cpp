@@ -22,6 +22,7 @@ constexpr int64_t kMostProgressiveBlocks = int64_t(1) << 22;       // coefficien
 constexpr int64_t kMostSparseBytes = int64_t(4) << 30;
 constexpr int64_t kBlocksInByte = 4;                       // at most: a block has two codes, of a bit or more
 static_assert(jpeg::IndexSubsequence::kBits <= device::kJpegSubsequenceBits);
+constexpr int64_t kSubsequenceBytes = 3 * sizeof(device::JpegState);        // what is known of one, and some more
 constexpr int64_t kReadBehind = device::kJpegBehind / 8 + 16;       // bytes
 
 // By index in the file's order (zigzag): where coefficients go, column by column.
@@ -182,11 +183,16 @@ void JpegTablePool::make_room() {
 int64_t JpegWork::other_bytes() const {
   int64_t sum = pixels + scan_bytes(*this);
   if (!progressive()) {
-    sum += 4 * int64_t(picture.segments);
-    sum += 4 * data;                               // the scan, and what is kept of its subsequences
+    sum += 4 * int64_t(picture.segments) + data + kSubsequenceBytes * picture.subsequences;
+    sum += spans() * int64_t(sizeof(device::JpegSpan)) + picture.pieces * int64_t(sizeof(device::JpegPiece));
   }
   for (int i = 0; i < 3; i++) sum += 2 * dc[i] + plane[i];
   return sum;
+}
+
+int64_t JpegWork::synchronizing_bytes() const {
+  constexpr int64_t states = 2 + device::kJpegOverflow;
+  return progressive() || has_index() ? 0 : states * int64_t(sizeof(device::JpegState)) * picture.subsequences;
 }
 
 int64_t JpegWork::scan_bits() const { return int64_t(picture.end - picture.scan) * 8; }

@@ -46,6 +46,7 @@ struct JpegWork {
   int16_t* values[3] = {};                   // of the first scans of each component
 
   int64_t sparse_bytes() const;              // of its coefficients, which are sparse unless it is progressive
+  int64_t synchronizing_bytes() const;       // of what only synchronizing takes
   int64_t other_bytes() const;               // of all else, roughly
   bool progressive() const { return !scans.empty(); }
   int64_t scan_bits() const;                 // at most
