@@ -36,7 +36,7 @@ class JpegGroup {
   static std::string convert_source(DType to);                     // of the one more for another type
 
  private:
-  // Pictures from `begin` to `end`. The coefficients of one range take the memory of the last but one.
+  // Pictures from `begin` to `end`. Coefficients and samples of one range take the memory of the last but one.
   struct Range {
     size_t begin, end;
   };

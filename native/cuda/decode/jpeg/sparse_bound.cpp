@@ -34,7 +34,7 @@ JpegSparseBound::JpegSparseBound(const jpeg::Header& h) : symbol_(16) {
   segment_ = h.restart_interval ? std::max(h.restart_interval * mcu_, int64_t(8)) : INT64_MAX;
 }
 
-// A vector has room for seven symbols, of which some stay empty where a segment or the subsequence ends. Whole MCUs take
+// A vector has room for some symbols, and for none behind the end of a segment or of the subsequence. Whole MCUs take
 // their bits; of the one that the subsequence begins within, the blocks at its end may be those with the fewest; and
 // the last block has up to 65 symbols behind the subsequence.
 int64_t JpegSparseBound::vectors(int64_t subsequence_bits) const {
