@@ -45,8 +45,8 @@ const std::string kTables = source("table", "jpeg_tables", 1, PS_LAYOUT_OF(JpegT
                   kDirect = source("direct", "jpeg_direct", 5, of_scans()),
                   kPixels = source("pixels", "jpeg_pixels", 5);
 
-// Coefficients at a time: of as many subsequences as fill a GPU. On an H100, 256 photographs of 500x375 are decoded 1.04
-// times as fast if they have all that they need (220 MB), with 1.11 times the memory in all.
+// Coefficients at a time: of as many subsequences as fill a GPU. On an H100, 256 photographs of 500x375 are decoded
+// 1.04 times as fast if they have all that they need (220 MB), with 1.11 times the memory in all.
 constexpr int64_t kMostCoefficients = int64_t(96) << 20;
 
 // Kept from group to group: new memory would cost page faults for each.
