@@ -106,6 +106,7 @@ class Maker {
     const AVRational rate = s.avg_frame_rate.num ? s.avg_frame_rate : s.r_frame_rate;
     head_.rate_num = rate.num, head_.rate_den = rate.den;
     extradata_.assign(p.extradata, p.extradata + p.extradata_size);
+    if (p.codec_id == AV_CODEC_ID_NONE) fail(ErrorKind::decode, "its header is broken: no codec has the name in it");
     if (!avcodec_find_decoder(p.codec_id))
       fail(ErrorKind::unsupported, std::string("this FFmpeg does not decode ") + avcodec_get_name(p.codec_id));
     if (head_.width <= 0 || head_.height <= 0) fail(ErrorKind::decode, "its header is broken: it tells no size");

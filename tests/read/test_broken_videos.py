@@ -117,3 +117,13 @@ def _error(path: str) -> PenstockError | None:
     except (DecodeError, ReadError) as error:
         return error
     return None
+
+
+def test_an_unknown_codec_is_damage_of_the_file() -> None:
+    data = encoded(_CLIPS[0])
+    assert data.count(b"avc1") >= 1
+    with remembered([data.replace(b"avc1", b"\0\x7f\0\x7f")]) as (path,):
+        error = _error(path)
+    assert isinstance(error, (DecodeError, ReadError))
+    assert path in str(error)
+    assert "no codec has the name in it" in str(error)
