@@ -76,6 +76,17 @@ def wide_quantisation() -> bytes:
     return changed(b"".join(parts), 0xC0, 1, b"\xc1")
 
 
+def with_symbol(old: int, new: int) -> bytes:
+    """Another symbol in the tables for AC values."""
+    parts = []
+    for part in jpeg_parts(FILE):
+        if part[1] == 0xC4 and part[4] >> 4:
+            at = part.index(bytes([old]), 21)
+            part = part[:at] + bytes([new]) + part[at + 1 :]
+        parts.append(part)
+    return b"".join(parts)
+
+
 MIDDLE = FILE.index(b"\xff\xda") + (len(FILE) - FILE.index(b"\xff\xda")) // 2
 MARKER = RESTARTS.index(b"\xff\xd1")
 # Who takes it: "cuda", "cpu" by its header, "refused" when it is decoded, "" where its header is an error.
@@ -106,6 +117,8 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "hierarchical": (changed(FILE, 0xC0, 1, b"\xc5"), "cpu"),
     "several scans": (several_scans(), "cpu"),
     "five tables": (five_tables(), "cpu"),
+    "a code for values of 11 bits": (with_symbol(0xFA, 0xFB), "cuda"),  # no value has it
+    "values of 11 bits": (with_symbol(0x01, 0x0B), "refused"),
     "a third of the chroma": (changed(FILE, 0xC0, 11, b"\x31"), "cpu"),
     "more blocks than an MCU may have": (changed(FILE, 0xC0, 11, b"\x44"), "cpu"),
     "no Huffman tables": (without(FILE, 0xC4), "cpu"),

@@ -44,7 +44,8 @@ PS_FN uint32_t jpeg_run(const JpegTable& t, const JpegKnown& known) {
   while (bits < known.bits && advance < kJpegEndOfBlock) {
     const uint32_t window = known.window << bits, entry = t.quick[quick_place(window)];
     const uint32_t length = entry & 31, code = length - (entry >> 5 & 15), next = entry >> 9;
-    if (!entry || code > known.bits - bits || (next < kJpegEndOfBlock && advance + next >= kJpegEndOfBlock)) break;
+    if (!entry || code > known.bits - bits) break;
+    if (next != kJpegEndOfBlock && advance && advance + next >= kJpegEndOfBlock) break;
     bits += length, advance += next;
   }
   return bits | advance << 9;
