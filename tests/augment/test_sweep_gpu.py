@@ -17,7 +17,7 @@ from penstock import fn, types
 from penstock.errors import PenstockError
 from penstock.op import registry
 from tests.augment.frames import covering, framed
-from tests.augment.test_sweep import CASES, as_floats, encoded, is_picture, misshapen, places
+from tests.augment.test_sweep import CASES, as_floats, encoded, is_picture, misshapen
 from tests.cases import SAME, Apart, Case
 from tests.runners import Nodes, Result, assert_apart, assert_equal, ours
 from tests.software_gpu import libraries
@@ -112,8 +112,8 @@ def test_fused_equals_unfused(case: Case, folder: Path, monkeypatch: pytest.Monk
 @parametrized([case for case in ON_GPU if case.inputs])
 def test_any_input_does_what_it_does_on_the_cpu(case: Case, folder: Path) -> None:
     """Empty and misshapen inputs: a result as on the CPU, or an error as there. A crash would end the tests here."""
-    for place in places(case):
-        for odd in misshapen(case.inputs[place]):
+    for place, given in enumerate(case.inputs):
+        for odd in misshapen(given):
             other = dataclasses.replace(case, inputs=(*case.inputs[:place], odd, *case.inputs[place + 1 :]))
             wanted, found = outcome(other, folder), outcome(other, folder, "gpu")
             if isinstance(wanted, PenstockError):
