@@ -60,7 +60,7 @@ def pictures(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 
 def everything(folder: Path) -> Iterator[tuple[str, list[Any]]]:
     for case in CASES:
-        yield str(case), [array for result in ours(case, folder) for array in result.arrays]
+        yield str(case), [array for result in ours(case) for array in result.arrays]
     yield from pictures(folder)
 
 

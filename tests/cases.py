@@ -23,19 +23,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from penstock import fn, types
+from penstock import fn
 from penstock.graph.node import DataNode
 
 Array = np.ndarray[Any, Any]
-
-
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +40,6 @@ class Samples:
 
     arrays: tuple[Array, ...]
     layout: str = ""
-    number: int = field(default_factory=_numbers.__next__)  # of this object, for its folder
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -54,20 +49,10 @@ class Samples:
         dtype: np.dtype[Any] = self.arrays[0].dtype
         return dtype
 
-    def node(self, folder: Path) -> DataNode:
-        """These samples in a pipeline, in order and over again: raw files of their bytes and of their shapes."""
-        place = folder / str(self.number)
-        if not place.exists():
-            place.mkdir(parents=True)
-            for i, array in enumerate(self.arrays):
-                (place / f"{i}.data").write_bytes(np.ascontiguousarray(array).tobytes())
-                (place / f"{i}.shape").write_bytes(np.array(array.shape, np.int64).tobytes())
-        data, shapes = (
-            fn.readers.file(file_root=str(place), files=[f"{i}.{kind}" for i in range(len(self))])[0]
-            for kind in ("data", "shape")
-        )
-        shape = fn.reinterpret(shapes, dtype=types.INT64)
-        return fn.reinterpret(data, dtype=types.to_dali_type(self.dtype), shape=shape, layout=self.layout or None)
+    def node(self) -> DataNode:
+        """These samples in a pipeline, in order and over again."""
+        arrays = itertools.cycle(self.arrays)
+        return fn.external_source(lambda: next(arrays), batch=False, layout=self.layout or None)
 
 
 def samples(arrays: Sequence[Any], layout: str = "", dtype: Any = None) -> Samples:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ class Result:
 
 def ours(
     case: Case,
-    folder: Path,
     *,
     batch_size: int | None = None,
     num_threads: int = 2,
@@ -46,10 +44,10 @@ def ours(
     pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7)
     schema = registry.ops[case.op]
     with pipe:
-        inputs = first([s.node(folder) for s in case.inputs])
+        inputs = first([s.node() for s in case.inputs])
         if device == "gpu":
             inputs = [n if i in schema.cpu_inputs else n.gpu() for i, n in enumerate(inputs)]
-        arguments = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
+        arguments = {k: v.node() if isinstance(v, Samples) else v for k, v in case.arguments.items()}
         made = call(schema, tuple(inputs), {"device": device, **arguments})
         pipe.set_outputs(*[then(o) for o in (made if isinstance(made, list) else [made])])
     results: list[Result] = []
@@ -131,7 +129,7 @@ def assert_alike(
                 assert_close(x, y, off_by, share, tolerance, f"sample {i}, output {k}", of_largest)
 
 
-def assert_as_dali_on_gpu(case: Case, folder: Path, random: bool = False) -> None:
+def assert_as_dali_on_gpu(case: Case, random: bool = False) -> None:
     """On a GPU: as DALI's GPU operator has it, which rounds otherwise than its CPU's; where the two differ by more
     (halves go to the even number, casts saturate, ...), as its CPU operator has it, or as far from that as the case
     says. Interpolated floats are off by as much as neighbours differ times what positions are off, hence a share of
@@ -141,7 +139,7 @@ def assert_as_dali_on_gpu(case: Case, folder: Path, random: bool = False) -> Non
         wanted = dalis(case, "gpu")
     except (RuntimeError, TypeError, ValueError) as error:
         pytest.skip(f"DALI's GPU operator refuses it: {str(error).splitlines()[0][:80]}")
-    found = ours(case, folder, device="gpu")
+    found = ours(case, device="gpu")
     try:
         assert_alike(found, wanted, 0.05, 1e-3, random, 2e-5)
     except AssertionError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,11 +20,6 @@ FRAMED = framed(CASES)
 all_cases = pytest.mark.parametrize("case", FRAMED, ids=str)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 def test_each_argument_is_tried() -> None:
     wanted = {(op, name) for op in registry.ops if not op.startswith("_") for name in of_frames(op)}
     # Other names of operators that are tried.
@@ -36,10 +30,10 @@ def test_each_argument_is_tried() -> None:
 
 
 @all_cases
-def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
+def test_each_frame_has_its_own_value(case: Case) -> None:
     counts = frame_counts(case)
-    alone = ours(frames_as_samples(case), folder)
-    for result, single in zip(ours(case, folder), alone, strict=True):
+    alone = ours(frames_as_samples(case))
+    for result, single in zip(ours(case), alone, strict=True):
         frames = [frame for a in result.arrays for frame in a]
         assert [len(a) for a in result.arrays] == counts
         assert len(frames) == len(single.arrays)
@@ -53,11 +47,11 @@ def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in FRAMED if not c.differs], ids=str)
-def test_as_dali_has_it(case: Case, folder: Path) -> None:
-    assert_as_dali(case, folder)
+def test_as_dali_has_it(case: Case) -> None:
+    assert_as_dali(case)
 
 
-def assert_as_dali(case: Case, folder: Path) -> None:
+def assert_as_dali(case: Case) -> None:
     try:
         wanted = dalis(case)
     except (RuntimeError, ValueError) as error:
@@ -65,11 +59,11 @@ def assert_as_dali(case: Case, folder: Path) -> None:
         if refused := re.search(r"The kernel instance is|does not match any of the allowed layouts", str(error)):
             pytest.skip(f"DALI fails on these frames: {refused[0]}")
         raise
-    assert_apart(ours(case, folder), wanted, case.from_dali)
+    assert_apart(ours(case), wanted, case.from_dali)
 
 
 @all_cases
-def test_one_frame_stands_for_all(case: Case, folder: Path) -> None:
+def test_one_frame_stands_for_all(case: Case) -> None:
     """And a value that is no frame's, too."""
 
     def shortened(frame: bool) -> Case:
@@ -80,8 +74,8 @@ def test_one_frame_stands_for_all(case: Case, folder: Path) -> None:
             arguments[name] = Samples(tuple(first), v.layout if frame else v.layout[1:].replace("F", ""))
         return dataclasses.replace(case, arguments=arguments)
 
-    found = ours(shortened(True), folder)
+    found = ours(shortened(True))
     if case.inputs:
-        assert_equal(found, ours(shortened(False), folder))
+        assert_equal(found, ours(shortened(False)))
     if not case.differs:
-        assert_as_dali(shortened(True), folder)
+        assert_as_dali(shortened(True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,11 +28,6 @@ def is_random(case: Case) -> bool:
     return registry.ops[case.op].random
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 def test_each_operator_has_cases() -> None:
     public = {cls for name, cls in registry.ops.items() if not name.startswith("_")}
     swept = {cls for cls in public if cls.__module__.startswith("penstock.augment.")}
@@ -41,9 +37,9 @@ def test_each_operator_has_cases() -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not is_random(c)], ids=str)
-def test_reference(case: Case, folder: Path) -> None:
+def test_reference(case: Case) -> None:
     assert case.reference, "only operators that draw random numbers can do without a reference"
-    found = ours(case, folder)
+    found = ours(case)
     for i in range(case.count):
         wanted = case.expected(i)
         assert len(found) == len(wanted)
@@ -53,32 +49,32 @@ def test_reference(case: Case, folder: Path) -> None:
 
 
 @all_cases
-def test_threads_and_batches_change_nothing(case: Case, folder: Path) -> None:
-    wanted = ours(case, folder, num_threads=1)
+def test_threads_and_batches_change_nothing(case: Case) -> None:
+    wanted = ours(case, num_threads=1)
     batches = () if case.whole_batch else ((1, 1), (2, 2), (2, case.count + 2))
     for threads, batch_size in ((3, case.count), *batches):
-        assert_equal(ours(case, folder, num_threads=threads, batch_size=batch_size), wanted)
+        assert_equal(ours(case, num_threads=threads, batch_size=batch_size), wanted)
 
 
 @all_cases
-def test_fused_equals_unfused(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fused_equals_unfused(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """The operator between a decoder and a conversion, wherever its input can be the picture in a file."""
 
     def decoded(inputs: Nodes) -> Nodes:
         if not is_picture(case):
             return inputs
         gray = case.inputs[0].arrays[0].shape[2] == 1
-        files = encoded(case.inputs[0], folder)
-        return [fn.decoders.image(files.node(folder), output_type=types.GRAY if gray else types.RGB), *inputs[1:]]
+        files = encoded(case.inputs[0])
+        return [fn.decoders.image(files.node(), output_type=types.GRAY if gray else types.RGB), *inputs[1:]]
 
     def both() -> tuple[list[Result], list[Result]]:
-        return ours(case, folder, first=decoded), ours(case, folder, first=decoded, then=as_floats)
+        return ours(case, first=decoded), ours(case, first=decoded, then=as_floats)
 
     fused = both()
     monkeypatch.setenv("PENSTOCK_FUSE", "0")
     for a, b in zip(fused, both(), strict=True):
         assert_equal(a, b)
-    assert_equal(ours(case, folder), fused[0])  # and without the decoder, from memory
+    assert_equal(ours(case), fused[0])  # and without the decoder, from memory
 
 
 def as_floats(output: DataNode) -> DataNode:
@@ -92,30 +88,30 @@ def is_picture(case: Case) -> bool:
     return all(a.shape[2] in (1, 3) and a.size for a in case.inputs[0].arrays)
 
 
-_encoded: dict[int, Samples] = {}
+_encoded: dict[Samples, Samples] = {}
 
 
-def encoded(pictures: Samples, folder: Path) -> Samples:
+def encoded(pictures: Samples) -> Samples:
     """The pictures as the bytes of PNG files."""
     from PIL import Image
 
-    if pictures.number not in _encoded:
+    if pictures not in _encoded:
         files = []
-        for i, array in enumerate(pictures.arrays):
-            path = folder / f"{pictures.number}-{i}.png"
-            Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array).save(path, compress_level=1)
-            files.append(np.fromfile(path, np.uint8))
-        _encoded[pictures.number] = Samples(tuple(files))
-    return _encoded[pictures.number]
+        for array in pictures.arrays:
+            file = io.BytesIO()
+            Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array).save(file, "PNG", compress_level=1)
+            files.append(np.frombuffer(file.getvalue(), np.uint8))
+        _encoded[pictures] = Samples(tuple(files))
+    return _encoded[pictures]
 
 
 @all_cases
-def test_parity_with_dali(case: Case, folder: Path) -> None:
+def test_parity_with_dali(case: Case) -> None:
     if case.differs:
         pytest.skip(f"differs on purpose: {case.differs}")
     if case.op.startswith("_"):
         pytest.skip("no operator of DALI's")
-    assert_apart(ours(case, folder), dalis(case), case.from_dali, is_random(case))
+    assert_apart(ours(case), dalis(case), case.from_dali, is_random(case))
 
 
 def test_distances_from_dali_are_explained() -> None:
@@ -149,22 +145,22 @@ def of_other_types(given: Samples) -> Iterator[Samples]:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.inputs], ids=str)
-def test_any_input_gives_a_result_or_an_error(case: Case, folder: Path) -> None:
+def test_any_input_gives_a_result_or_an_error(case: Case) -> None:
     """A crash would end the tests here; any other exception than the library's own fails."""
     done = 0
     for place, given in enumerate(case.inputs):
         for odd in (*misshapen(given), *of_other_types(given)):
             inputs = (*case.inputs[:place], odd, *case.inputs[place + 1 :])
-            error = failure(dataclasses.replace(case, inputs=inputs), folder)
+            error = failure(dataclasses.replace(case, inputs=inputs))
             assert error is None or case.op in str(error), f"the error does not name the operator: {error}"
             done += 1
     assert done
 
 
-def failure(case: Case, folder: Path) -> PenstockError | None:
+def failure(case: Case) -> PenstockError | None:
     """The library's error, if there is one."""
     try:
-        ours(case, folder)
+        ours(case)
     except PenstockError as error:
         return error
     return None

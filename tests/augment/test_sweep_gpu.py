@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -62,11 +61,6 @@ def gpu(request: pytest.FixtureRequest, kernels: None) -> None:
         pytest.skip("needs an NVIDIA GPU; some of these cases run on the software GPU")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 def assert_as_on_cpu(found: list[Result], wanted: list[Result], allowed: Apart) -> None:
     """The same bits, or within what the case allows."""
     if allowed == SAME:
@@ -82,40 +76,40 @@ def test_there_are_operators_on_gpus() -> None:
 
 
 @parametrized(ON_GPU)
-def test_as_on_the_cpu(case: Case, folder: Path) -> None:
-    wanted = ours(case, folder)
-    assert_as_on_cpu(ours(case, folder, device="gpu"), wanted, case.on_gpu)
+def test_as_on_the_cpu(case: Case) -> None:
+    wanted = ours(case)
+    assert_as_on_cpu(ours(case, device="gpu"), wanted, case.on_gpu)
     batch_size = None if case.whole_batch else 2
-    assert_as_on_cpu(ours(case, folder, device="gpu", batch_size=batch_size, num_threads=1), wanted, case.on_gpu)
+    assert_as_on_cpu(ours(case, device="gpu", batch_size=batch_size, num_threads=1), wanted, case.on_gpu)
 
 
 @parametrized(covering(framed(ON_GPU)))
-def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
-    assert_as_on_cpu(ours(case, folder, device="gpu"), ours(case, folder), case.on_gpu)
+def test_each_frame_has_its_own_value(case: Case) -> None:
+    assert_as_on_cpu(ours(case, device="gpu"), ours(case), case.on_gpu)
 
 
 @parametrized([case for case in ON_GPU if is_picture(case)])
-def test_fused_equals_unfused(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fused_equals_unfused(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """The operator between a decoded picture, which is copied to the GPU and turned round there, and a conversion."""
 
     def decoded(inputs: Nodes) -> Nodes:
         gray = case.inputs[0].arrays[0].shape[2] == 1
-        files = encoded(case.inputs[0], folder)
-        picture = fn.decoders.image(files.node(folder), output_type=types.GRAY if gray else types.RGB)
+        files = encoded(case.inputs[0])
+        picture = fn.decoders.image(files.node(), output_type=types.GRAY if gray else types.RGB)
         return [fn.flip(picture.gpu()), *inputs[1:]]
 
-    fused = ours(case, folder, device="gpu", first=decoded, then=as_floats)
+    fused = ours(case, device="gpu", first=decoded, then=as_floats)
     monkeypatch.setenv("PENSTOCK_FUSE", "0")
-    assert_equal(ours(case, folder, device="gpu", first=decoded, then=as_floats), fused)
+    assert_equal(ours(case, device="gpu", first=decoded, then=as_floats), fused)
 
 
 @parametrized([case for case in ON_GPU if case.inputs])
-def test_any_input_does_what_it_does_on_the_cpu(case: Case, folder: Path) -> None:
+def test_any_input_does_what_it_does_on_the_cpu(case: Case) -> None:
     """Empty and misshapen inputs: a result as on the CPU, or an error as there. A crash would end the tests here."""
     for place, given in enumerate(case.inputs):
         for odd in misshapen(given):
             other = dataclasses.replace(case, inputs=(*case.inputs[:place], odd, *case.inputs[place + 1 :]))
-            wanted, found = outcome(other, folder), outcome(other, folder, "gpu")
+            wanted, found = outcome(other), outcome(other, "gpu")
             if isinstance(wanted, PenstockError):
                 assert type(found) is type(wanted), found
                 continue
@@ -124,9 +118,9 @@ def test_any_input_does_what_it_does_on_the_cpu(case: Case, folder: Path) -> Non
             assert_as_on_cpu(found, wanted, dataclasses.replace(case.on_gpu, share=1.0))
 
 
-def outcome(case: Case, folder: Path, device: str | None = None) -> list[Result] | PenstockError:
+def outcome(case: Case, device: str | None = None) -> list[Result] | PenstockError:
     """The outputs, or the library's error."""
     try:
-        return ours(case, folder, device=device)
+        return ours(case, device=device)
     except PenstockError as error:
         return error

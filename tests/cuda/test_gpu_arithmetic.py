@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,7 +114,7 @@ def test_shapes_are_broadcast_as_in_numpy(where: tuple[On, On]) -> None:
         assert_bits(result, x.astype(np.int32) - y.astype(np.int32), (x.shape, y.shape))
 
 
-def test_operands_on_the_cpu_that_differ_from_sample_to_sample(tmp_path: Path) -> None:
+def test_operands_on_the_cpu_that_differ_from_sample_to_sample() -> None:
     images = pictures()
     numbers = samples([2, -1, 7], dtype=np.int32)
     channels = samples([[1, 2, 3], [4, 5, 6], [7, 8, 9]], dtype=np.int16)
@@ -124,8 +123,8 @@ def test_operands_on_the_cpu_that_differ_from_sample_to_sample(tmp_path: Path) -
     others = (numbers, channels, mixed, masks)
 
     def make() -> list[DataNode]:
-        x = images.node(tmp_path).gpu()
-        return [x * o.node(tmp_path) for o in others] + [o.node(tmp_path) - x for o in others]
+        x = images.node().gpu()
+        return [x * o.node() for o in others] + [o.node() - x for o in others]
 
     found = run(make, batch_size=3)
     for k, other in enumerate(others):
@@ -135,16 +134,16 @@ def test_operands_on_the_cpu_that_differ_from_sample_to_sample(tmp_path: Path) -
             assert_bits(found[4 + k][i], (y - image.astype(np.int32)).astype(found[4 + k][i].dtype), k)
 
 
-def test_pictures_of_other_layouts_and_samples_without_elements(tmp_path: Path) -> None:
+def test_pictures_of_other_layouts_and_samples_without_elements() -> None:
     planes, videos = pictures("CHW"), pictures("FHWC")
     empty = samples([np.zeros((0, 5, 3), np.uint8), random_array((4, 5, 3)), np.zeros((2, 0, 3), np.uint8)], "HWC")
     factor = np.array([2, 3, 4], np.uint8)
     per_plane = factor.reshape(3, 1, 1)
     found = run(
         lambda: [
-            planes.node(tmp_path).gpu() * per_plane + 1,
-            videos.node(tmp_path).gpu() * factor + 1,
-            empty.node(tmp_path).gpu() * factor + 1,
+            planes.node().gpu() * per_plane + 1,
+            videos.node().gpu() * factor + 1,
+            empty.node().gpu() * factor + 1,
         ],
         batch_size=3,
     )
@@ -154,11 +153,11 @@ def test_pictures_of_other_layouts_and_samples_without_elements(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", list(CHAINS))
-def test_chains_are_the_cpus_fused_and_unfused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_are_the_cpus_fused_and_unfused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     images = pictures()
 
     def make(on: On) -> DataNode:
-        result: DataNode = CHAINS[name](fn.flip(on(images.node(tmp_path))))
+        result: DataNode = CHAINS[name](fn.flip(on(images.node())))
         return fn.cast(result, dtype=types.FLOAT16)
 
     fused = run(lambda: make(gpu), batch_size=3)[0]
@@ -173,14 +172,14 @@ def test_chains_are_the_cpus_fused_and_unfused(name: str, tmp_path: Path, monkey
             assert_bits(a, c)
 
 
-def test_numbers_arrays_and_gpu_operands_join_the_kernel_of_a_picture(tmp_path: Path) -> None:
+def test_numbers_arrays_and_gpu_operands_join_the_kernel_of_a_picture() -> None:
     images = pictures()
     masks = samples([random_array((*a.shape[:2], 1), np.uint8, seed=3) for a in images.arrays])
     weight = samples([0.25, 0.5, 0.75], dtype=np.float32)
     pipe = Pipeline(batch_size=3, num_threads=1, device_id=0)
     with pipe:
-        x, mask = images.node(tmp_path).gpu(), masks.node(tmp_path).gpu()
-        mixed = fn.flip(x) * weight.node(tmp_path) + mask
+        x, mask = images.node().gpu(), masks.node().gpu()
+        mixed = fn.flip(x) * weight.node() + mask
         pipe.set_outputs(fn.cast(mixed - np.array([1, 2, 3], np.float32), dtype=types.UINT8))
     pipe.build()
     assert "in one kernel: flip → mul → add → sub → cast" in pipe.explain()
@@ -227,12 +226,12 @@ def test_cast_like_takes_the_type_from_either_device() -> None:
         assert_bits(found, np.uint8([0, 3, 255]))
 
 
-def test_filled_tensors(tmp_path: Path) -> None:
+def test_filled_tensors() -> None:
     row = np.int16([[1, 2, 3]])
 
     def make() -> list[DataNode]:
-        shapes = samples([[2, 3], [4, 1], [0, 5]], dtype=np.int32).node(tmp_path)
-        like = pictures().node(tmp_path).gpu()
+        shapes = samples([[2, 3], [4, 1], [0, 5]], dtype=np.int32).node()
+        like = pictures().node().gpu()
         return [
             fn.ones(device="gpu", shape=shapes, dtype=types.FLOAT16),
             fn.zeros_like(like, dtype=types.FLOAT),

@@ -59,16 +59,16 @@ def test_numbers_are_the_cpus(name: str) -> None:
         assert a.tobytes() == b.tobytes()
 
 
-def test_arguments_and_shapes_per_sample(tmp_path: Any) -> None:
+def test_arguments_and_shapes_per_sample() -> None:
     shapes = per_sample([(2, 3), (401, 10), (0, 5)])
     ends = per_sample([(0.0, 1.0), (5.0, 6.0), (-2.0, 7.0)])
     lists = per_sample([(1.0, 2.0), (3.0, 4.0), (5.0, 6.0)])
     chance = per_sample([0.0, 0.5, 1.0])
     makers: list[Make] = [
-        lambda d: fn.random.uniform(device=d, shape=shapes.node(tmp_path), range=ends.node(tmp_path)),
-        lambda d: fn.random.uniform(device=d, shape=shapes.node(tmp_path), values=lists.node(tmp_path)),
-        lambda d: fn.random.coin_flip(device=d, shape=shapes.node(tmp_path), probability=chance.node(tmp_path)),
-        lambda d: fn.random.normal(device=d, shape=[9], mean=chance.node(tmp_path), stddev=chance.node(tmp_path)),
+        lambda d: fn.random.uniform(device=d, shape=shapes.node(), range=ends.node()),
+        lambda d: fn.random.uniform(device=d, shape=shapes.node(), values=lists.node()),
+        lambda d: fn.random.coin_flip(device=d, shape=shapes.node(), probability=chance.node()),
+        lambda d: fn.random.normal(device=d, shape=[9], mean=chance.node(), stddev=chance.node()),
     ]
     for make in makers:
         for a, b in zip(draw(make, "gpu"), draw(make, "cpu"), strict=True):

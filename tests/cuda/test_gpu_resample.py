@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,34 +42,29 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 @pytest.mark.usefixtures("software_gpu")
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_many_tiles(case: Case, folder: Path) -> None:
-    for result, wanted in zip(ours(case, folder, device="gpu"), ours(case, folder), strict=True):
+def test_many_tiles(case: Case) -> None:
+    for result, wanted in zip(ours(case, device="gpu"), ours(case), strict=True):
         for i, (x, y) in enumerate(zip(result.arrays, wanted.arrays, strict=True)):
             assert_close(x, y, 1, SHARE, 1e-5, f"sample {i}")
 
 
 @pytest.mark.usefixtures("software_gpu")
-def test_simple_ratios(folder: Path) -> None:
+def test_simple_ratios() -> None:
     for size in ((60, 90), (40, 60), (30, 45)):
         one = case("resize", pictures(sizes=[(80, 120)]), size=size)
-        for result, wanted in zip(ours(one, folder, device="gpu"), ours(one, folder), strict=True):
+        for result, wanted in zip(ours(one, device="gpu"), ours(one), strict=True):
             for x, y in zip(result.arrays, wanted.arrays, strict=True):
                 assert_close(x, y, 1, SHARE_AT_SIMPLE_RATIOS, 0, str(size))
 
 
 @pytest.mark.usefixtures("software_gpu")
-def test_filters_that_no_tile_holds(folder: Path) -> None:
+def test_filters_that_no_tile_holds() -> None:
     """6000 pixels make one: each pixel is computed by itself then."""
     rows = samples([np.random.default_rng(i).integers(0, 256, (1, 240_000, 3), np.uint8) for i in range(2)], "HWC")
     one = case("resize", rows, size=(1, 40), roi_start=(0, 100.5), roi_end=(1, 239_000.25))
-    (result,), (wanted,) = ours(one, folder, device="gpu"), ours(one, folder)
+    (result,), (wanted,) = ours(one, device="gpu"), ours(one)
     for x, y in zip(result.arrays, wanted.arrays, strict=True):
         assert y.std() > 0
         assert_close(x, y, 1, 0.5, 0, "")
@@ -85,10 +79,10 @@ def chain(images: DataNode, **arguments: Any) -> DataNode:
     )
 
 
-def run(source: Samples, folder: Path, **arguments: Any) -> list[Array]:
+def run(source: Samples, **arguments: Any) -> list[Array]:
     pipe = Pipeline(batch_size=len(source), num_threads=2, device_id=0)
     with pipe:
-        pipe.set_outputs(chain(source.node(folder).gpu(), **arguments))
+        pipe.set_outputs(chain(source.node().gpu(), **arguments))
     (output,) = pipe.run()
     host = output.as_cpu()
     return [np.array(host.at(i)) for i in range(len(host))]
@@ -97,27 +91,27 @@ def run(source: Samples, folder: Path, **arguments: Any) -> list[Array]:
 @pytest.mark.usefixtures("software_gpu")
 @pytest.mark.parametrize("kind", [types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_LANCZOS3], ids=str)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_fused_equals_unfused(kind: Any, dtype: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fused_equals_unfused(kind: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages above and below a tile, which move and turn its pixels."""
     source = large(dtype=dtype)
-    fused = run(source, folder, interp_type=kind)
+    fused = run(source, interp_type=kind)
     monkeypatch.setenv("PENSTOCK_FUSE", "0")
-    for x, y in zip(fused, run(source, folder, interp_type=kind), strict=True):
+    for x, y in zip(fused, run(source, interp_type=kind), strict=True):
         assert x.shape == (3, 49, 90)
         assert x.tobytes() == y.tobytes()
 
 
-def resized_anyway(source: Samples, folder: Path, device_id: int) -> list[bytes]:
+def resized_anyway(source: Samples, device_id: int) -> list[bytes]:
     """The bytes that all filters make of pictures, and of the same pictures as floats."""
     pipe = Pipeline(batch_size=len(source), num_threads=2, device_id=device_id)
     with pipe:
-        images = source.node(folder).gpu()
+        images = source.node().gpu()
         both = (images, fn.cast(images, dtype=types.FLOAT))
         pipe.set_outputs(*[fn.resize(i, size=(47, 71), interp_type=kind) for i in both for kind in FILTERS])
     return [output.as_cpu().as_array().tobytes() for output in pipe.run()]
 
 
-def test_tiles_change_no_bit(folder: Path, monkeypatch: pytest.MonkeyPatch, software_gpu: dict[str, str]) -> None:
+def test_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, software_gpu: dict[str, str]) -> None:
     """Where a stage below asks for any pixel, each is computed by itself: such kernels are compiled here instead."""
     if not software_gpu:
         pytest.skip("needs a second GPU, for which no kernels are compiled yet")
@@ -130,7 +124,7 @@ def test_tiles_change_no_bit(folder: Path, monkeypatch: pytest.MonkeyPatch, soft
             source = source.replace(old, new)
         return original(source, arch)
 
-    wanted = resized_anyway(large(), folder, 0)
+    wanted = resized_anyway(large(), 0)
     monkeypatch.setattr(kernels, "machine_code", without_tiles)
-    assert resized_anyway(large(), folder, 1) == wanted
+    assert resized_anyway(large(), 1) == wanted
     assert sum(compiled) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,6 @@ from tests.cases import Case, Samples
 from tests.runners import Result, assert_equal, ours
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
 
 
 def batch(samples: Samples) -> ndd.Batch:
@@ -48,12 +42,12 @@ def plain_numbers(case: Case) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_as_in_a_pipeline(case: Case, folder: Path) -> None:
+def test_as_in_a_pipeline(case: Case) -> None:
     if not registry.ops[case.op].random:
-        assert_equal(dynamic(case), ours(case, folder))
+        assert_equal(dynamic(case), ours(case))
         return
     seeded = Case(**{**vars(case), "arguments": {**case.arguments, "seed": 11}})
-    assert_equal(dynamic(seeded), ours(seeded, folder))
+    assert_equal(dynamic(seeded), ours(seeded))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if plain_numbers(case)], ids=str)

@@ -9,6 +9,7 @@ import tarfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,20 @@ def branching(files: list[str]) -> Pipeline:
     return pipe
 
 
+def stored(samples: Samples, folder: Path) -> DataNode:
+    """Samples that readers take from files, for Python's functions cannot be serialized: their bytes, and shapes."""
+    place = Path(mkdtemp(dir=folder))
+    for i, array in enumerate(samples.arrays):
+        (place / f"{i}.data").write_bytes(np.ascontiguousarray(array).tobytes())
+        (place / f"{i}.shape").write_bytes(np.array(array.shape, np.int64).tobytes())
+    data, shapes = (
+        fn.readers.file(file_root=str(place), files=[f"{i}.{kind}" for i in range(len(samples))])[0]
+        for kind in ("data", "shape")
+    )
+    shape = fn.reinterpret(shapes, dtype=types.INT64)
+    return fn.reinterpret(data, dtype=types.to_dali_type(samples.dtype), shape=shape, layout=samples.layout or None)
+
+
 def sweep(folder: Path) -> list[Pipeline]:
     """One for each operator's first cases, so that every operator and most of their arguments are there."""
     from tests.augment.test_sweep import CASES
@@ -120,8 +135,8 @@ def sweep(folder: Path) -> list[Pipeline]:
         inputs = [small(samples) for samples in case.inputs]
         pipe = Pipeline(**OPTIONS)
         with pipe:
-            nodes: list[DataNode] = [samples.node(folder) for samples in inputs]
-            given = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
+            nodes: list[DataNode] = [stored(samples, folder) for samples in inputs]
+            given = {k: stored(v, folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
             outputs = call(registry.ops[case.op], tuple(nodes), given)
             pipe.set_outputs(*(outputs if isinstance(outputs, list) else [outputs]))
         made.append(pipe)

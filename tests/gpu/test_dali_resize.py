@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_parity_with_dali(case: Case, folder: Path) -> None:
-    assert_as_dali_on_gpu(case, folder)
+def test_parity_with_dali(case: Case) -> None:
+    assert_as_dali_on_gpu(case)

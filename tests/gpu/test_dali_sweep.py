@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from penstock.op import registry
@@ -15,29 +13,24 @@ from tests.runners import assert_as_dali_on_gpu, assert_close, dalis, ours
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("elsewhere")]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("samples")
-
-
 def comparable(case: Case) -> bool:
     return not case.differs and not case.op.startswith("_") and "gpu" in registry.ops[case.op].devices
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if comparable(c)], ids=str)
-def test_parity_with_dalis_gpu(case: Case, folder: Path) -> None:
-    assert_as_dali_on_gpu(case, folder, is_random(case))
+def test_parity_with_dalis_gpu(case: Case) -> None:
+    assert_as_dali_on_gpu(case, is_random(case))
 
 
 @pytest.mark.parametrize("case", [c for c in framed(CASES) if comparable(c)], ids=str)
-def test_each_frame_has_its_own_value(case: Case, folder: Path) -> None:
+def test_each_frame_has_its_own_value(case: Case) -> None:
     try:
-        assert_as_dali_on_gpu(case, folder)
+        assert_as_dali_on_gpu(case)
     except RuntimeError as error:
         # DALI's multi_paste fails on frames on the CPU, and takes those of other pictures on the GPU.
         if "The kernel instance is" not in str(error):
             raise
-        found = [frame for sample in ours(case, folder, device="gpu")[0].arrays for frame in sample]
+        found = [frame for sample in ours(case, device="gpu")[0].arrays for frame in sample]
         (alone,) = dalis(frames_as_samples(case))
         for k, (frame, wanted) in enumerate(zip(found, alone.arrays, strict=True)):
             assert_close(frame, wanted, 1, 0.005, 1e-4, f"frame {k}")

@@ -102,15 +102,15 @@ OTHERS: dict[str, list[Make]] = {
 }  # fmt: skip
 
 
-def _cases(schema: type[Op], folder: Path) -> Iterator[Make]:
+def _cases(schema: type[Op]) -> Iterator[Make]:
     for case in CASES:
         if registry.ops[case.op] is schema:
 
             def make(device: str, case: Any = case) -> Any:
-                nodes = [s.node(folder) for s in case.inputs]
+                nodes = [s.node() for s in case.inputs]
                 if device == "gpu":
                     nodes = [n if i in schema.cpu_inputs else n.gpu() for i, n in enumerate(nodes)]
-                given = {k: v.node(folder) if isinstance(v, Samples) else v for k, v in case.arguments.items()}
+                given = {k: v.node() if isinstance(v, Samples) else v for k, v in case.arguments.items()}
                 return call(schema, tuple(nodes), {"device": device, **given})
 
             yield make
@@ -136,7 +136,7 @@ ALL = {schema.name: schema for schema in registry.ops.values() if has_kernel(sch
 @pytest.mark.parametrize("name", ALL)
 def test_a_kernel_reads_what_is_declared(name: str, tmp_path: Path, software_gpu: None) -> None:
     schema = ALL[name]
-    makers = [*OTHERS.get(name, []), *_cases(schema, tmp_path), *_data_sets(schema, tmp_path)]
+    makers = [*OTHERS.get(name, []), *_cases(schema), *_data_sets(schema, tmp_path)]
     if name in ("_to_gpu", "_to_cpu"):
         makers.append(lambda _: _there("gpu").cpu())
     assert makers, "this operator is tried nowhere"

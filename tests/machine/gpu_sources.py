@@ -56,22 +56,22 @@ def normalized(output: DataNode) -> DataNode:
     return fn.crop_mirror_normalize(output.gpu(), dtype=types.FLOAT16)
 
 
-def operators(folder: Path) -> None:
+def operators() -> None:
     ways: list[dict[str, Any]] = [{}, {"then": normalized}, {"first": flipped}, {"first": flipped, "then": normalized}]
     for case in CASES:
         if "gpu" in registry.ops[case.op].devices:
             for way in ways if case.inputs else ways[:2]:
-                attempt(ours, case, folder, device="gpu", **way)
+                attempt(ours, case, device="gpu", **way)
 
 
-def arithmetic(folder: Path) -> None:
+def arithmetic() -> None:
     def there(dtype: str, *shape: int) -> DataNode:
         return constant(np.ones(shape, dtype), device="gpu")
 
     for function in {**ARITHMETIC, **BITS, **COMPARISONS}.values():
         for a, b in (("u1", "i4"), ("i8", "u8"), ("f4", "f2"), ("f8", "?")):
             attempt(run, lambda f=function, a=a, b=b: f(there(a, 4, 1), there(b, 3)))
-        attempt(run, lambda f=function: normalized(f(fn.flip(pictures().node(folder).gpu()), 3)))
+        attempt(run, lambda f=function: normalized(f(fn.flip(pictures().node().gpu()), 3)))
     for name in REAL:
         for dtype in ("f4", "f8"):
             attempt(run, lambda name=name, dtype=dtype: getattr(math, name)(there(dtype, 3)))
@@ -94,7 +94,8 @@ def decoders(folder: Path) -> None:
 
 if __name__ == "__main__":
     kernels.machine_code = note
+    operators()
+    arithmetic()
     with tempfile.TemporaryDirectory() as name:
-        for collect in (operators, arithmetic, decoders):
-            collect(Path(name))
+        decoders(Path(name))
     json.dump(sorted(found), sys.stdout)

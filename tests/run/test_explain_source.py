@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,10 +13,10 @@ from tests.cases import pictures, samples
 pytestmark = pytest.mark.usefixtures("software_gpu")
 
 
-def pipeline(folder: Path) -> Pipeline:
+def pipeline() -> Pipeline:
     pipe = Pipeline(batch_size=1, num_threads=1, device_id=0)
     with pipe:
-        images = fn.flip(pictures().node(folder).gpu())
+        images = fn.flip(pictures().node().gpu())
         pipe.set_outputs(fn.cast(images * 0.5, dtype=types.UINT8), fn.random.normal(device="gpu", shape=[3]))
     return pipe
 
@@ -28,8 +26,8 @@ def without_counts(text: str) -> list[str]:
     return [line for line in text.splitlines() if "so far:" not in line]
 
 
-def test_the_sources_follow_the_plan_and_no_batch_is_lost(tmp_path: Path) -> None:
-    pipe, other = pipeline(tmp_path), pipeline(tmp_path)
+def test_the_sources_follow_the_plan_and_no_batch_is_lost() -> None:
+    pipe, other = pipeline(), pipeline()
     plan, *kernels = pipe.explain(source=True).split("\n\n")
     assert without_counts(plan) == without_counts(pipe.explain())
     assert len(kernels) == 2
@@ -43,11 +41,11 @@ def test_the_sources_follow_the_plan_and_no_batch_is_lost(tmp_path: Path) -> Non
     assert without_counts(pipe.explain(source=True)) == without_counts(other.explain(source=True))
 
 
-def test_a_batch_that_fails_is_the_next_runs(tmp_path: Path) -> None:
+def test_a_batch_that_fails_is_the_next_runs() -> None:
     wrong = samples([[1, 2], [1, 2, 3]], dtype=np.int32)  # which do not fit three numbers
     pipe = Pipeline(batch_size=2, num_threads=1, device_id=0)
     with pipe:
-        pipe.set_outputs(wrong.node(tmp_path).gpu() + np.int32([1, 2, 3]))
+        pipe.set_outputs(wrong.node().gpu() + np.int32([1, 2, 3]))
     assert "add" in pipe.explain(source=True)
     with pytest.raises(OperatorError, match=r"add: .*do not fit"):
         pipe.run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,11 @@ def maps(count: int, height: int, width: int) -> Samples:
     return samples([np.stack([y, x], -1)] * count, "HWC")
 
 
-def windows(count: int, height: int, width: int, folder: Path, **arguments: Any) -> Array:
+def windows(count: int, height: int, width: int, **arguments: Any) -> Array:
     """Upper, left, lower and right edge of each sample's window, read off the result."""
     made = case("random_resized_crop", maps(count, height, width), size=512, antialias=False, **arguments)
     edges = []
-    for y in ours(made, folder)[0].arrays:
+    for y in ours(made)[0].arrays:
         for channel, line in ((0, y[:, 256, 0]), (1, y[256, :, 1])):
             scale = (line[320] - line[192]) / 128
             start = line[192] + 0.5 - 192.5 * scale
@@ -46,8 +45,8 @@ def windows(count: int, height: int, width: int, folder: Path, **arguments: Any)
     return np.stack([pairs[:, 0, 0], pairs[:, 1, 0], pairs[:, 0, 1], pairs[:, 1, 1]], 1)
 
 
-def test_windows_are_as_asked(tmp_path: Path) -> None:
-    found = windows(200, 301, 401, tmp_path, random_area=(0.2, 0.6), random_aspect_ratio=(0.5, 2.0))
+def test_windows_are_as_asked() -> None:
+    found = windows(200, 301, 401, random_area=(0.2, 0.6), random_aspect_ratio=(0.5, 2.0))
     assert np.abs(found - np.rint(found)).max() < 0.01  # whole pixels
     top, left, bottom, right = np.rint(found).T
     assert min(top.min(), left.min()) >= 0
@@ -63,21 +62,21 @@ def test_windows_are_as_asked(tmp_path: Path) -> None:
     assert len(np.unique(np.rint(found), axis=0)) > 190
 
 
-def test_same_as_resize_of_the_window(tmp_path: Path) -> None:
+def test_same_as_resize_of_the_window() -> None:
     """Bit for bit: random windows are regions of `resize`."""
-    (window,) = np.rint(windows(1, 301, 401, tmp_path))
+    (window,) = np.rint(windows(1, 301, 401))
     rng = np.random.default_rng(3)
     picture = samples([rng.integers(0, 256, (301, 401, 3), np.uint8)], "HWC")
-    cropped = ours(case("random_resized_crop", picture, size=(224, 192)), tmp_path)[0].arrays[0]
+    cropped = ours(case("random_resized_crop", picture, size=(224, 192)))[0].arrays[0]
     region = {"roi_start": window[:2].tolist(), "roi_end": window[2:].tolist()}
-    resized = ours(case("resize", picture, size=(224, 192), **region), tmp_path)[0].arrays[0]
+    resized = ours(case("resize", picture, size=(224, 192), **region))[0].arrays[0]
     np.testing.assert_array_equal(cropped, resized)
 
 
-def test_frames_share_one_window(tmp_path: Path) -> None:
+def test_frames_share_one_window() -> None:
     frame = maps(1, 80, 90).arrays[0]
     video = samples([np.stack([frame] * 3)], "FHWC")
-    result = ours(case("random_resized_crop", video, size=33), tmp_path)[0].arrays[0]
+    result = ours(case("random_resized_crop", video, size=33))[0].arrays[0]
     np.testing.assert_array_equal(result[0], result[1])
     np.testing.assert_array_equal(result[0], result[2])
 

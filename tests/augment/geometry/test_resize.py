@@ -132,10 +132,10 @@ def test_a_thin_region_is_made_thicker(start: float, end: float, wanted: int) ->
     assert pipe.run()[0].at(0).shape == (wanted, 8, 3)
 
 
-def test_interpolation_per_sample(tmp_path: Path) -> None:
+def test_interpolation_per_sample() -> None:
     """DALI takes a node of type INTERP_TYPE here, which no array has; ours takes whole numbers."""
     kinds = per_sample([0, 2, 3])
-    found = ours(case("resize", scenes(), size=(37, 45), interp_type=kinds, dtype=types.FLOAT), tmp_path)[0]
+    found = ours(case("resize", scenes(), size=(37, 45), interp_type=kinds, dtype=types.FLOAT))[0]
     for x, y, kind in zip(scenes().arrays, found.arrays, kinds.arrays, strict=True):
         expected = reference("HWC")(x, size=(37, 45), interp_type=int(kind), dtype=types.FLOAT)
         np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-3)
@@ -143,41 +143,41 @@ def test_interpolation_per_sample(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("start", "end"), [((70.0, 90.0), (75.0, 99.0)), ((-90.0, -95.0), (-60.0, -65.0))])
 @pytest.mark.parametrize("kind", FILTERS)
-def test_region_outside_shows_the_border(tmp_path: Path, kind: types.DALIInterpType, start: Any, end: Any) -> None:
+def test_region_outside_shows_the_border(kind: types.DALIInterpType, start: Any, end: Any) -> None:
     """DALI 2.4 crashes, or reads what lies behind the picture."""
     pictures = scenes(sizes=[(61, 83)])
-    flat = ours(case("resize", pictures, size=(9, 9), roi_start=start, roi_end=end, interp_type=kind), tmp_path)[0]
+    flat = ours(case("resize", pictures, size=(9, 9), roi_start=start, roi_end=end, interp_type=kind))[0]
     corner = pictures.arrays[0][-1, -1] if start[0] > 0 else pictures.arrays[0][0, 0]
     np.testing.assert_array_equal(flat.arrays[0], np.broadcast_to(corner, (9, 9, 3)))
 
 
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-def test_flat_pictures_stay_flat(tmp_path: Path, kind: types.DALIInterpType, channels: int) -> None:
+def test_flat_pictures_stay_flat(kind: types.DALIInterpType, channels: int) -> None:
     flat = samples([np.full((97, 103, channels), value, np.uint8) for value in (0, 1, 128, 254, 255)], "HWC")
     for size in ((31, 37), (201, 211), (31, 211), (211, 31)):
-        result = ours(case("resize", flat, size=size, interp_type=kind), tmp_path)[0]
+        result = ours(case("resize", flat, size=size, interp_type=kind))[0]
         for x, y in zip(flat.arrays, result.arrays, strict=True):
             assert (y == x[0, 0, 0]).all()
 
 
-def test_saturates(tmp_path: Path) -> None:
+def test_saturates() -> None:
     """Cubic and Lanczos filters overshoot at edges."""
     edge = np.zeros((16, 16, 3), np.uint8)
     edge[:, 8:] = 255
     lanczos = {"size": (32, 61), "interp_type": types.INTERP_LANCZOS3}
-    floats = ours(case("resize", samples([edge], "HWC"), dtype=types.FLOAT, **lanczos), tmp_path)[0].arrays[0]
+    floats = ours(case("resize", samples([edge], "HWC"), dtype=types.FLOAT, **lanczos))[0].arrays[0]
     assert floats.min() < -5
     assert floats.max() > 260
-    result = ours(case("resize", samples([edge], "HWC"), **lanczos), tmp_path)[0].arrays[0]
+    result = ours(case("resize", samples([edge], "HWC"), **lanczos))[0].arrays[0]
     np.testing.assert_array_equal(result, np.rint(np.clip(floats, 0, 255)))
 
 
-def test_not_a_number_stays_where_it_is(tmp_path: Path) -> None:
+def test_not_a_number_stays_where_it_is() -> None:
     """Weights of zero must not spread it."""
     x = np.ones((20, 20, 1), np.float32)
     x[10, 10] = np.nan
-    same = ours(case("resize", samples([x], "HWC"), size=(20, 20)), tmp_path)[0].arrays[0]
+    same = ours(case("resize", samples([x], "HWC"), size=(20, 20)))[0].arrays[0]
     np.testing.assert_array_equal(same, x)
 
 
@@ -213,16 +213,16 @@ def test_wrong_arguments(arguments: dict[str, Any], argument: str) -> None:
         ({"size": 4, "roi_start": (0, 0), "roi_end": (1e30, 4)}, "the region from 0"),
     ],
 )
-def test_wrong_values(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+def test_wrong_values(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(OperatorError, match=message):
-        ours(case("resize", scenes(), **arguments), tmp_path)
+        ours(case("resize", scenes(), **arguments))
 
 
 @pytest.mark.parametrize("layout", ["WHC", "HCW", "DCHW"])
-def test_wrong_layouts(tmp_path: Path, layout: str) -> None:
+def test_wrong_layouts(layout: str) -> None:
     x = samples([np.zeros([4] * len(layout), np.uint8)], layout)
     with pytest.raises(OperatorError, match=f"the layout '{layout}'|depth"):
-        ours(case("resize", x, size=5), tmp_path)
+        ours(case("resize", x, size=5))
 
 
 def test_parity_on_photographs(photographs: Path) -> None:
@@ -251,7 +251,7 @@ def test_parity_on_photographs(photographs: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["HWC", "DHWC"])
-def test_nearest_neighbours_are_dalis(tmp_path: Path, layout: str) -> None:
+def test_nearest_neighbours_are_dalis(layout: str) -> None:
     """Just between two pixels, the last bit of a position decides: sums of steps have others than products."""
     dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
     random = np.random.default_rng(2)
@@ -261,7 +261,7 @@ def test_nearest_neighbours_are_dalis(tmp_path: Path, layout: str) -> None:
     sizes = [np.float32(s) for s in np.where(random.random((count, 1)) < 0.5, random.integers(1, 40, (count, axes)),
                                              random.uniform(1, 40, (count, axes)))]  # fmt: skip
     given = {"interp_type": types.INTERP_NN, "mode": "stretch"}
-    found = ours(case("resize", samples(volumes, layout), size=per_sample(sizes), **given), tmp_path)[0].arrays
+    found = ours(case("resize", samples(volumes, layout), size=per_sample(sizes), **given))[0].arrays
     pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None)
     with pipe:
         x = dali.fn.external_source(lambda: volumes, layout=layout)
@@ -273,12 +273,12 @@ def test_nearest_neighbours_are_dalis(tmp_path: Path, layout: str) -> None:
 
 
 @pytest.mark.parametrize("argument", ["resize_shorter", "resize_longer"])
-def test_halves_are_rounded_up(argument: str, tmp_path: Path) -> None:
+def test_halves_are_rounded_up(argument: str) -> None:
     """The side that is asked for has the length asked for, whatever a product of scale and extent would be."""
     random = np.random.default_rng(5)
     sizes = [sorted(random.integers(3, 300, 2).tolist(), reverse=argument == "resize_longer") for _ in range(300)]
     pictures = samples([np.zeros((*size, 1), np.uint8) for size in sizes], "HWC")
     lengths = random.integers(1, 300, len(sizes)) + 0.5
     given = {argument: per_sample([np.float32(v) for v in lengths])}
-    found = ours(case("resize", pictures, interp_type=types.INTERP_NN, **given), tmp_path)[0].arrays
+    found = ours(case("resize", pictures, interp_type=types.INTERP_NN, **given))[0].arrays
     assert [a.shape[0] for a in found] == [int(v + 0.5) for v in lengths]

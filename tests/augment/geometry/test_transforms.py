@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,37 +146,37 @@ CASES = [
 ]
 
 
-def test_an_angle_of_0_turns_nothing(tmp_path: Path) -> None:
+def test_an_angle_of_0_turns_nothing() -> None:
     """By no last bit, as in DALI: half-way between two pixels one would decide."""
     axes = np.random.default_rng(1).random((50, 3), np.float32)
-    (found,) = ours(of("rotation", None, angle=0, axis=samples(list(axes))), tmp_path)
+    (found,) = ours(of("rotation", None, angle=0, axis=samples(list(axes))))
     for matrix in found.arrays:
         np.testing.assert_array_equal(matrix, np.eye(3, 4))
 
 
-def test_centers_of_scaling_are_rounded_once(tmp_path: Path) -> None:
+def test_centers_of_scaling_are_rounded_once() -> None:
     """As DALI's are; so an infinite one stays infinite."""
     points = [np.float32(p) for p in np.random.default_rng(2).uniform(-99, 99, (20, 2))]
-    (found,) = ours(of("scale", None, scale=[1.7, -0.3], center=samples([*points, np.float32([np.inf, 1])])), tmp_path)
+    (found,) = ours(of("scale", None, scale=[1.7, -0.3], center=samples([*points, np.float32([np.inf, 1])])))
     for matrix, point in zip(found.arrays, [*points, np.float32([np.inf, 1])], strict=True):
         np.testing.assert_array_equal(matrix[:, 2], point * (1 - np.float32([1.7, -0.3])))
 
 
-def test_values_by_frame(tmp_path: Path) -> None:
+def test_values_by_frame() -> None:
     angles = samples([np.float32([10, 20, 30])], "F")
-    (found,) = ours(of("rotation", None, angle=angles, center=[1, 2]), tmp_path)
+    (found,) = ours(of("rotation", None, angle=angles, center=[1, 2]))
     assert found.layout == "F**"
     wanted = [rotation(angle=a, center=[1, 2]) for a in (10, 20, 30)]
     np.testing.assert_allclose(found.arrays[0], wanted, atol=1e-5)
     first = samples([TWO.arrays[0]])
-    (found,) = ours(of("combine", None, first, samples([np.stack(TWO.arrays)], "F**")), tmp_path)
+    (found,) = ours(of("combine", None, first, samples([np.stack(TWO.arrays)], "F**")))
     np.testing.assert_allclose(found.arrays[0], [combine(TWO.arrays[0], m) for m in TWO.arrays], atol=1e-4)
 
 
-def test_numbers_of_frames_that_differ(tmp_path: Path) -> None:
+def test_numbers_of_frames_that_differ() -> None:
     two, three = (samples([np.zeros((n, 2), np.float32)], "FX") for n in (2, 3))
     with pytest.raises(OperatorError, match=r"transforms.scale.*center has 3 frames, but another 2"):
-        ours(of("scale", None, scale=two, center=three), tmp_path)
+        ours(of("scale", None, scale=two, center=three))
 
 
 def run(name: str, *inputs: Array, **arguments: Any) -> None:
@@ -222,8 +221,8 @@ def test_the_number_of_axes() -> None:
         fn.transforms.scale(scale=2, ndim=7)
 
 
-def test_not_a_number_stays_where_it_is(tmp_path: Path) -> None:
+def test_not_a_number_stays_where_it_is() -> None:
     """In the elements that are computed from it: DALI spreads it over the row."""
     matrix = np.float32([[1, 2, 3], [4, 5, 6]])
-    (found,) = ours(of("translation", None, samples([matrix]), offset=[np.nan, 1]), tmp_path)
+    (found,) = ours(of("translation", None, samples([matrix]), offset=[np.nan, 1]))
     np.testing.assert_array_equal(found.arrays[0], np.float32([[1, 2, np.nan], [4, 5, 7]]))

@@ -208,9 +208,9 @@ def test_layouts_are_dalis(a: Any, first: str | None, b: Any, second: str | None
         assert run(lambda: constant(x, first) + constant(y, second))[0].layout() == wanted
 
 
-def test_samples_of_different_shapes_with_numbers_per_sample(tmp_path: Path) -> None:
+def test_samples_of_different_shapes_with_numbers_per_sample() -> None:
     images, factors = pictures(), samples([2, -1, 7], dtype=np.int32)
-    outputs = run(lambda: images.node(tmp_path) * factors.node(tmp_path) + 0.5, batch_size=3)[0]
+    outputs = run(lambda: images.node() * factors.node() + 0.5, batch_size=3)[0]
     assert outputs.layout() == "HWC"
     for i, (image, factor) in enumerate(zip(images.arrays, factors.arrays, strict=True)):
         np.testing.assert_array_equal(
@@ -218,11 +218,11 @@ def test_samples_of_different_shapes_with_numbers_per_sample(tmp_path: Path) -> 
         )
 
 
-def test_the_same_node_twice(tmp_path: Path) -> None:
+def test_the_same_node_twice() -> None:
     images = pictures()
 
     def make() -> DataNode:
-        x = images.node(tmp_path)
+        x = images.node()
         return x * x - x
 
     outputs = run(make, batch_size=3)[0]
