@@ -26,10 +26,11 @@ PS_FN uint32_t lanes_where(bool holds) { return __ballot_sync(~0u, holds); }
 PS_FN void publish(uint32_t* word, uint32_t value) {
   __threadfence_block();
   __syncwarp();
-  if (lane() == 0) *static_cast<volatile uint32_t*>(word) = value;
+  if (lane() == 0) atomicExch(word, value);
 }
-PS_FN void await(const uint32_t* word, uint32_t least) {
-  while (*static_cast<const volatile uint32_t*>(word) < least) __nanosleep(1000);
+PS_FN void await(uint32_t* word, uint32_t least) {
+  if (lane() == 0)
+    while (atomicOr(word, 0u) < least) __nanosleep(1000);
   __syncwarp();
   __threadfence_block();
 }
@@ -55,7 +56,7 @@ PS_FN uint32_t fetch_increment(uint32_t* next) { return __atomic_fetch_add(next,
 PS_FN void sync_lanes() {}
 PS_FN uint32_t lanes_where(bool holds) { return holds; }
 PS_FN void publish(uint32_t* word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
-PS_FN void await(const uint32_t* word, uint32_t least) {
+PS_FN void await(uint32_t* word, uint32_t least) {
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < least) {}
 }
 #endif

@@ -78,6 +78,7 @@ class JpegScanBits {
   PS_FN void move_to_front() {
     const uint32_t passed = bit_ >> 5, count = filled_ / 4 + 1 - passed;
     if (passed < count) return;
+    sync_lanes();                                  // others may not have read what is written over here
     for (uint32_t i = uint32_t(lane()); i < count; i += kLanes) words_[i] = words_[passed + i];
     sync_lanes();
     bit_ -= passed * 32, filled_ -= passed * 4, bytes_ -= int(passed) * 4;
