@@ -24,7 +24,8 @@ class Library:
     def __init__(self, name: str, **environment: str):
         self.name = name
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        self._environment = {**os.environ, **environment, "PYTHONPATH": path}
+        # Several processes run on each core: BLAS's threads would only wait there, and keep it busy.
+        self._environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment, "PYTHONPATH": path}
         self._process: subprocess.Popen[bytes] | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None  # what it writes; it is killed, and leaves that
 

@@ -5,6 +5,7 @@ It gets them on its standard input, each as a pickle; pickles on its standard ou
 
 from __future__ import annotations
 
+import gc
 import importlib
 import operator
 import os
@@ -76,6 +77,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     scope, errors = namespace(library), root_of_errors(library)
+    gc.freeze()  # modules stay: the collector need not go through them again and again
     while True:
         try:
             text = pickle.load(sys.stdin.buffer)

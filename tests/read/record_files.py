@@ -11,13 +11,14 @@ from typing import Any
 
 import crc32c
 import lmdb
-from tfrecord.writer import TFRecordWriter
 
 MAGIC = struct.pack("<I", 0xCED7230A)
 
 
 def tfrecord(examples: Iterable[Mapping[str, tuple[Any, str]]]) -> bytes:
     """A TFRecord file of examples, whose features are values and "byte", "int" or "float"."""
+    from tfrecord.writer import TFRecordWriter  # takes a second, for it imports PyTorch
+
     with tempfile.NamedTemporaryFile() as file:
         writer = TFRecordWriter(file.name)
         for example in examples:
