@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from penstock.machine.kernels import folder
 from penstock.read.stores.addresses import is_address
-from penstock.read.stores.clients import version_of
+from penstock.read.stores.fetch import version_of
 
 _MAGIC = b"Penstock tables 1\n"
 _LEAST = 1 << 16  # bytes of tables that are worth it

@@ -16,7 +16,7 @@ from penstock.errors import ArgumentError, PenstockError, ReadError
 from penstock.read.archive import Members, read_archives
 from penstock.read.records import Format, Records, read
 from penstock.read.stores.addresses import is_address, parsed
-from penstock.read.stores.clients import head_of, version_of
+from penstock.read.stores.fetch import head_of, version_of
 
 _AT_ONCE = 4  # files that are gone through
 _HEAD = 512  # bytes that tell what a file is

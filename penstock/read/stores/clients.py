@@ -12,7 +12,15 @@ from penstock.errors import ArgumentError, ReadError
 from penstock.read.stores.addresses import is_address, parsed
 
 _MOST = 64  # clients that are kept: addresses with queries may each need one of their own
-_ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
+_PREFIXES = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}  # of what the environment says of a store
+_ENDPOINTS = (
+    "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_S3_ENDPOINT", "GOOGLE_BASE_URL",
+    "AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT",
+)  # fmt: skip
+# What obstore would take from the environment itself if it were given no other options.
+_OPTIONS = (
+    "allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes", "user_agent",
+)  # fmt: skip
 
 
 class Settings(NamedTuple):
@@ -66,7 +74,7 @@ def use(root: str, store: Any) -> None:
 def configure() -> None:
     """Takes over what the environment says now: for clients that are made from here on, if it is something else."""
     global settings
-    names = sorted(name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_")))
+    names = sorted(name for name in os.environ if name.startswith((*_PREFIXES.values(), "AZURITE_")))
     found = Settings(
         int(_settings.STORE_REQUESTS.value()), int(_settings.STORE_RETRIES.value()),
         float(_settings.STORE_TIMEOUT.value()), tuple(f"{name}={os.environ[name]}" for name in names),
@@ -90,49 +98,21 @@ def client(root: str) -> Any:
         return found
 
 
-def version_of(name: str) -> list[int | str]:
-    """The size of an object, and what changes with its contents. Raises ReadError."""
-    configure()
-    address = parsed(name)
-    try:
-        meta = library().head(client(address.root), address.path)
-    except ReadError:
-        raise
-    except FileNotFoundError as error:
-        raise ReadError(f"the file {name} cannot be opened: No such file or directory") from error
-    except Exception as error:
-        raise ReadError(f"the file {name} cannot be read: {reason(error)}") from error
-    return [int(meta["size"]), tag_of(meta).decode()]
-
-
-def head_of(name: str, most: int) -> bytes:
-    """The first bytes of an object. Raises ReadError."""
-    size = int(version_of(name)[0])
-    if not size:
-        return b""
-    address = parsed(name)
-    try:
-        found = library().get_range(client(address.root), address.path, start=0, length=min(most, size))
-    except Exception as error:
-        raise ReadError(f"the file {name} cannot be read: {reason(error)}") from error
-    return bytes(found)
-
-
 def tag_of(meta: Any) -> bytes:
-    """What changes with an object's contents, of what a store tells of it."""
-    return str(meta["e_tag"] or meta["last_modified"]).encode()
+    """What changes with an object's contents, of what a store tells of it. Azure's lists have it without quotes, its
+    answers with them.
+    """
+    return str(meta["e_tag"] or meta["last_modified"]).strip('"').encode()
 
 
 def _new(root: str) -> Any:
     seconds, tries = settings.seconds, settings.retries
-    plain = root.startswith("http://") or any(os.environ.get(n, "").startswith("http://") for n in _ENDPOINTS)
-    options: dict[str, Any] = {
+    options = _options(root) | {
         "connect_timeout": timedelta(seconds=seconds),
         "read_timeout": timedelta(seconds=seconds),
+        "timeout": timedelta(days=1),
+        "pool_max_idle_per_host": str(settings.requests),
     }
-    options |= {"timeout": timedelta(days=1), "pool_max_idle_per_host": str(settings.requests)}
-    if plain:
-        options["allow_http"] = True
     if root.startswith("s3://") and not any(os.environ.get(n) for n in ("AWS_REGION", "AWS_DEFAULT_REGION")):
         region = {"region": "us-east-1"}
     else:
@@ -144,6 +124,18 @@ def _new(root: str) -> Any:
         raise
     except Exception as error:
         raise ReadError(f"{root} cannot be read: {reason(error)}") from error
+
+
+def _options(root: str) -> dict[str, Any]:
+    """What the environment says of how a store is connected to. Servers without TLS are those that are said to be."""
+    if root.startswith("http"):
+        return {"allow_http": True} if root.startswith("http://") else {}
+    prefix = _PREFIXES[root.partition(":")[0]]
+    named = {option: os.environ.get(prefix + option.upper()) for option in _OPTIONS}
+    found: dict[str, Any] = {option: value for option, value in named.items() if value}
+    if any(name.startswith(prefix) and os.environ.get(name, "").startswith("http://") for name in _ENDPOINTS):
+        found["allow_http"] = True
+    return found
 
 
 def reason(error: BaseException) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from penstock import _settings
 from penstock.errors import ReadError
 from penstock.machine import native
-from penstock.read.stores import clients, server
+from penstock.read.stores import clients, fetch, server
 from penstock.read.stores.addresses import parsed
 
 _AT_ONCE = 32  # folders that are listed
+
+T = TypeVar("T")
 
 
 def folders(
@@ -28,11 +31,11 @@ def folders(
         raise ReadError("web servers do not list folders: give names (file_list, files)")
     client = clients.client(address.root)
     try:
-        top = obstore.list_with_delimiter(client, address.path or None)
+        top = _whole(lambda: obstore.list_with_delimiter(client, address.path or None))
         names = {os.fsencode(path.rpartition("/")[2]): path for path in top["common_prefixes"]}
         chosen = sorted(name for name in names if wanted(name))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            work = [pool.submit(_files, client, address.root, names[name], match) for name in chosen]
+            work = [pool.submit(_whole, partial(_files, client, address.root, names[name], match)) for name in chosen]
             found = [(name, one.result()) for name, one in zip(chosen, work, strict=True)]
     except ReadError:
         raise
@@ -41,6 +44,20 @@ def folders(
     if own:
         found.append((b".", _matching(top["objects"], address.root, address.path, match)))
     return sorted(found)
+
+
+def _whole(work: Callable[[], T]) -> T:
+    """A list; again, where its text breaks off."""
+
+    def once() -> T:
+        try:
+            return work()
+        except Exception as error:
+            if "list response" in str(error):
+                raise fetch.CutOffError(f"the list was cut off: {clients.reason(error)}") from error
+            raise
+
+    return fetch.until_whole(once)
 
 
 def _files(client: Any, root: str, folder: str, match: Callable[[bytes], bool]) -> list[bytes]:

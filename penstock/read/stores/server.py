@@ -10,8 +10,6 @@ from __future__ import annotations
 import atexit
 import ctypes as c
 import os
-import random
-import re
 import threading
 import time
 from typing import Any
@@ -19,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from penstock import _settings
-from penstock.errors import PenstockError, ReadError
+from penstock.errors import PenstockError
 from penstock.machine import native
-from penstock.read.stores import clients
-from penstock.read.stores.addresses import is_address, parsed
+from penstock.read.stores import clients, fetch
+from penstock.read.stores.addresses import is_address
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.05, 15.0  # seconds before another try: doubled each time, and in part random
 _GRACE = 2.0  # seconds that the process's end waits for requests that are under way
 
 _lock = threading.Lock()
@@ -60,10 +57,6 @@ def _keep_on_disk() -> None:
     if native.quick().ps_stores_cache(os.fsencode(os.path.abspath(folder)) if folder else None, limit) < 0:
         raise native.failure()
     _kept = wanted
-
-
-class _CutOffError(Exception):
-    pass
 
 
 class _Server:
@@ -118,7 +111,7 @@ class _Server:
 
     def _answer(self, number: int, name: str, begin: int, count: int) -> None:
         try:
-            data, meta = _fetch(name, begin, count)
+            data, meta = fetch.fetched(name, begin, count)
             array = np.frombuffer(data, np.uint8)
             pointer = array.__array_interface__["data"][0] if len(array) else 0
             self._held[number] = array
@@ -129,45 +122,3 @@ class _Server:
         except Exception as error:
             text = str(error) if isinstance(error, PenstockError) else clients.reason(error)
             self._native.ps_stores_refuse(number, f"cannot be read: {text}".encode(errors="replace"), 0)
-
-
-def _fetch(name: str, begin: int, count: int) -> tuple[Any, Any]:
-    """Bytes of an object, and what is known of it. Of requests, obstore tries those again that fail; here, answers that
-    are cut off.
-    """
-    obstore, address = clients.library(), parsed(name)
-    client = clients.client(address.root)
-    if count == 0:
-        return b"", obstore.head(client, address.path)
-    tries = clients.settings.retries
-    for number in range(tries + 1):
-        try:
-            return _get(obstore, client, address.path, begin, count)
-        except _CutOffError as error:
-            if number == tries:
-                raise ReadError(str(error)) from error
-        time.sleep(min(_FIRST_WAIT * 2**number, _LONGEST_WAIT) * random.uniform(0.5, 1))
-    raise AssertionError
-
-
-def _get(obstore: Any, client: Any, path: str, begin: int, count: int) -> tuple[Any, Any]:
-    try:
-        found = obstore.get(client, path, options=None if count < 0 else {"range": (begin, begin + count)})
-    except obstore.exceptions.GenericError as error:
-        if re.search(r"Requested .* got ", str(error)):
-            raise _CutOffError(f"its answer was cut off: {clients.reason(error)}") from error
-        if count < 0:
-            raise
-        meta = obstore.head(client, path)
-        if meta["size"] > begin:
-            raise
-        return b"", meta  # servers refuse what lies behind the end
-    meta = found.meta
-    wanted = meta["size"] if count < 0 else max(min(begin + count, meta["size"]) - begin, 0)
-    try:
-        data = found.bytes()
-    except Exception as error:
-        raise _CutOffError(f"its answer was cut off: {clients.reason(error)}") from error
-    if len(data) != wanted or found.range[0] != max(begin, 0):
-        raise _CutOffError(f"its answer has {len(data)} bytes, not {wanted}")
-    return data, meta
