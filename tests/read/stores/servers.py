@@ -16,8 +16,38 @@ from urllib.parse import unquote
 _BUCKETS = count()
 
 
-class S3:
-    """moto's server, on loopback."""
+class Store:
+    """An object store on loopback. ``environment`` tells obstore where it is."""
+
+    scheme: str
+    endpoint: str
+    environment: dict[str, str]
+
+    def bucket(self, files: Mapping[str, bytes] | None = None) -> str:
+        """A new bucket with these objects: its address."""
+        name = f"bucket-{next(_BUCKETS)}"
+        self.make(name)
+        for key, data in (files or {}).items():
+            self.put(f"{self.scheme}://{name}/{key}", data)
+        return f"{self.scheme}://{name}"
+
+    def make(self, bucket: str) -> None:
+        raise NotImplementedError
+
+    def put(self, address: str, data: bytes) -> None:
+        raise NotImplementedError
+
+    def delete(self, address: str) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class S3(Store):
+    """moto's server."""
+
+    scheme = "s3"
 
     def __init__(self) -> None:
         from moto.server import ThreadedMotoServer
@@ -31,14 +61,8 @@ class S3:
             "AWS_REGION": "us-east-1",
         }  # fmt: skip
 
-    def bucket(self, files: Mapping[str, bytes] | None = None) -> str:
-        """A new bucket with these objects: its address."""
-        root = f"s3://bucket-{next(_BUCKETS)}"
-        request = urllib.request.Request(f"{self.endpoint}/{root[5:]}", method="PUT")
-        urllib.request.urlopen(request).close()
-        for name, data in (files or {}).items():
-            self.put(f"{root}/{name}", data)
-        return root
+    def make(self, bucket: str) -> None:
+        urllib.request.urlopen(urllib.request.Request(f"{self.endpoint}/{bucket}", method="PUT")).close()
 
     def put(self, address: str, data: bytes) -> None:
         self._store(address, lambda obstore, store, name: obstore.put(store, name, data))
