@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/operator.h"
@@ -15,7 +17,10 @@ namespace ps {
 
 class DumpImage : public Operator, public GpuOperator {
  public:
-  explicit DumpImage(const Spec& s) : suffix_(s.string("suffix")) {}
+  explicit DumpImage(const Spec& s) : suffix_(s.string("suffix")) {
+    std::error_code none;                          // where the folder has no name, files are named relative to it
+    folder_ = std::filesystem::current_path(none);
+  }
 
   void setup(const Context& c) const override {
     const Tensor& in = c.in(0);
@@ -66,12 +71,14 @@ class DumpImage : public Operator, public GpuOperator {
                        std::to_string(shape[0]) + "\n255\n";
     for (int64_t i = 0, n = shape.volume(); i < n; i++) text += std::to_string(pixels[i]) + " ";
     const std::string name = std::to_string(index) + "-" + suffix_ + "-0.ppm";
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "wb"), std::fclose);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen((folder_ / name).c_str(), "wb"),
+                                                                  std::fclose);
     if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0)
       fail(ErrorKind::argument, "the file '" + name + "' cannot be written");
   }
 
   std::string suffix_;
+  std::filesystem::path folder_;                   // of when it was made: batches are prepared while others change it
 };
 
 PS_OPERATOR("dump_image", DumpImage)

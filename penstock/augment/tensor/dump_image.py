@@ -7,7 +7,7 @@ from penstock.op import Op, arg, op
 
 @op("dump_image", devices=("cpu", "gpu"))
 class DumpImage(Op):
-    """Writes pictures to files in the working directory, and passes them on.
+    """Writes pictures to files in the working directory of when the pipeline is built, and passes them on.
 
     Sample 3 of a batch goes to ``3-suffix-0.ppm``, a PNM file in plain text (P3, or P2 of one channel), which each
     batch writes anew. Batches are prepared ahead, so files are those of a later batch than the one that was handed out

@@ -41,6 +41,21 @@ def test_files(channels: int) -> None:
     assert list(map(int, numbers)) == [5, 4, 255, *x.ravel().tolist()]
 
 
+def test_batches_that_are_prepared_ahead_go_where_the_first_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(fn.dump_image(constant(np.zeros((4, 5, 1), np.uint8), "")))
+    pipe.build()
+    first = Path.cwd()
+    monkeypatch.chdir(tmp_path)
+    for _ in range(3):
+        pipe.run()
+    assert [path.name for path in first.iterdir()] == ["0--0.ppm"]
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("shape", "layout", "dtype", "problem"),
     [
