@@ -16,6 +16,9 @@ from penstock.errors import DeviceError
 from tests.software_gpu import libraries
 from tools.photographs import Style, write_folder
 
+_CHECKOUT = Path(__file__).resolve().parents[1]
+_THERE = {*os.listdir(_CHECKOUT), "build", "dist"}  # when the tests begin, or made by ./dev
+
 
 @pytest.fixture(scope="session")
 def dali_extra() -> Path:
@@ -96,9 +99,24 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         raise
 
 
+def _left_files() -> list[str]:
+    """What was not in the checkout when the tests began; hidden files are those of tools."""
+    return sorted(name for name in os.listdir(_CHECKOUT) if name not in _THERE and not name.startswith("."))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tests that leave files in the checkout have failed."""
+    if not hasattr(session.config, "workerinput") and session.exitstatus == 0 and _left_files():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Adds up what tests have noted by ``record_property("broken files", {format: [tried, decoded, refused]})``."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, [])]
+    if left := _left_files():
+        terminalreporter.section("files left in the checkout", red=True)
+        terminalreporter.write_line(f"by tests that lack the fixture `elsewhere`, say: {', '.join(left)}")
     sums: dict[str, list[int]] = {}
     for counts in (value for r in reports for name, value in r.user_properties if name == "broken files"):
         for kind, numbers in counts.items():
