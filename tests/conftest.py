@@ -88,6 +88,16 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """What a module's tests have left, such as PyTorch's and JAX's modules, stays to the end, too: each collection, of
+    the hundreds that tests ask for, would go through all of it.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Tests on a second GPU are skipped where there is a real one alone."""
