@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 from penstock.plugin.base import LastBatchPolicy
+from penstock.read import order
 from penstock.run.merge import merge_states
 from tests.plugin.plain_pipeline import ListIterator
 from tests.plugin.remote.workers import Workers, facts, remote
 
 RANKS, SIZE, BATCH = 1024, 10_007, 3  # parts of 9 and 10 samples
 FILL, DROP, PARTIAL = LastBatchPolicy.FILL, LastBatchPolicy.DROP, LastBatchPolicy.PARTIAL
+
+
+@pytest.fixture(autouse=True)
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each trainer draws the order of the whole data set for itself; in one process, once for all of them will do."""
+
+    @cache
+    def permutation(*arguments: int) -> order.Indices:
+        drawn = original(*arguments)
+        drawn.setflags(write=False)
+        return drawn
+
+    original = order.permutation
+    monkeypatch.setattr(order, "permutation", permutation)
 
 
 def ranks(count: int, policy: LastBatchPolicy, state: Any = None, **reader: Any) -> list[ListIterator]:

@@ -29,11 +29,9 @@ int nvdec_codec(int codec) {
   }
 }
 
-VideoDecoder::VideoDecoder(const DecoderKind& kind)
+VideoDecoder::VideoDecoder(const DecoderKind& kind, const cuvid::Caps& caps)
     : kind_(kind), most_width_(rounded(kind.width)), most_height_(rounded(kind.height)) {
-  cuvid::Caps caps{};
-  caps.codec = kind.codec, caps.chroma_format = cuvid::k420, caps.bit_depth_minus_8 = unsigned(kind.depth - 8);
-  if (cuvid::api().cuvidGetDecoderCaps(&caps) == kSuccess) {
+  if (caps.is_supported) {
     most_width_ = std::max(kind.width, std::min(most_width_, caps.max_width));
     most_height_ = std::max(kind.height, std::min(most_height_, caps.max_height));
   }
@@ -100,16 +98,7 @@ std::string VideoEngine::problem(const psv_coding& coding, int64_t width, int64_
   if (!coding.is_420) return "it is not of 4:2:0";
   if (coding.depth < 8 || coding.depth > 12) return "it has " + std::to_string(coding.depth) + " bits";
   if (width % 2 || height % 2) return "its width or height is odd";      // it would be scaled
-  std::lock_guard lock(mutex_);
-  auto found = caps_.find({codec, coding.depth});
-  if (found == caps_.end()) {
-    cuvid::Caps caps{};
-    caps.codec = codec, caps.chroma_format = cuvid::k420, caps.bit_depth_minus_8 = unsigned(coding.depth - 8);
-    const Current current(device_);
-    if (cuvid::api().cuvidGetDecoderCaps(&caps) != kSuccess) caps.is_supported = 0;
-    found = caps_.emplace(std::pair(codec, coding.depth), caps).first;
-  }
-  const cuvid::Caps& c = found->second;
+  const cuvid::Caps c = caps(codec, coding.depth);
   const int format = coding.depth > 8 ? cuvid::kP016 : cuvid::kNv12;
   if (!c.is_supported || !(c.output_formats >> format & 1))
     return "this GPU does not decode its codec with " + std::to_string(coding.depth) + " bits";
@@ -117,6 +106,19 @@ std::string VideoEngine::problem(const psv_coding& coding, int64_t width, int64_
       ((width + 15) / 16) * ((height + 15) / 16) > int64_t(c.max_macroblocks))
     return "this GPU does not decode " + std::to_string(width) + " x " + std::to_string(height) + " pixels of it";
   return {};
+}
+
+cuvid::Caps VideoEngine::caps(int codec, int depth) {
+  std::lock_guard lock(mutex_);
+  auto found = caps_.find({codec, depth});
+  if (found == caps_.end()) {
+    cuvid::Caps asked{};
+    asked.codec = codec, asked.chroma_format = cuvid::k420, asked.bit_depth_minus_8 = unsigned(depth - 8);
+    const Current current(device_);
+    if (cuvid::api().cuvidGetDecoderCaps(&asked) != kSuccess) asked.is_supported = 0;
+    found = caps_.emplace(std::pair(codec, depth), asked).first;
+  }
+  return found->second;
 }
 
 std::unique_ptr<VideoDecoder> VideoEngine::take(const DecoderKind& kind) {
@@ -132,7 +134,7 @@ std::unique_ptr<VideoDecoder> VideoEngine::take(const DecoderKind& kind) {
   if (auto one = take_first([&](const VideoDecoder& d) { return d.could_be(kind); }))
     if (one->become(kind)) return one;
   try {
-    return std::make_unique<VideoDecoder>(kind);
+    return std::make_unique<VideoDecoder>(kind, caps(kind.codec, kind.depth));
   } catch (const Refused&) {
     std::list<std::unique_ptr<VideoDecoder>> unused;
     {
@@ -141,7 +143,7 @@ std::unique_ptr<VideoDecoder> VideoEngine::take(const DecoderKind& kind) {
     }
     if (unused.empty()) throw;
     unused.clear();                              // their memory may be what is missing
-    return std::make_unique<VideoDecoder>(kind);
+    return std::make_unique<VideoDecoder>(kind, caps(kind.codec, kind.depth));
   }
 }
 

@@ -33,7 +33,7 @@ struct DecoderKind {
 // One of the GPU's decoders with its memory. The device's context must be current when it goes.
 class VideoDecoder {
  public:
-  VideoDecoder(const DecoderKind& kind);       // throws Refused
+  VideoDecoder(const DecoderKind& kind, const cuvid::Caps& caps);        // throws Refused
   ~VideoDecoder();
   VideoDecoder(const VideoDecoder&) = delete;
   VideoDecoder& operator=(const VideoDecoder&) = delete;
@@ -68,6 +68,9 @@ class VideoEngine {
   Device& device() const { return device_; }
 
  private:
+  // What the GPU decodes of a codec; asked once, for the driver answers nobody while it makes a decoder.
+  cuvid::Caps caps(int codec, int depth);
+
   static constexpr int64_t kMostIdle = int64_t(1) << 30;    // bytes: to make a decoder takes long
   Device& device_;
   std::mutex mutex_;
