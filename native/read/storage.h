@@ -21,6 +21,7 @@ class StoredFile {
   StoredFile& operator=(const StoredFile&) = delete;
   const char* name() const { return name_; }
   virtual int64_t bytes() const = 0;               // when it was opened
+  virtual int descriptor() const { return -1; }    // of the system's; -1: it is no file of the system
   // Reads some bytes from a place on, as many as are there at once; 0: the file ends here. Throws Error(read).
   virtual int64_t read(int64_t at, void* to, int64_t most) = 0;
   void read_all(int64_t at, void* to, int64_t bytes);   // or throws Error(read): the file became shorter
@@ -45,6 +46,8 @@ class Storage {
   virtual ~Storage() = default;
   // The name, scheme included, must live as long as the file. Throws Error(read), or Error(system) for a shortage.
   virtual std::unique_ptr<StoredFile> open(const char* name) const = 0;
+  // The same, and what is read of it is not kept in the system's cache, where there is such and the file system can.
+  virtual std::unique_ptr<StoredFile> open_past_cache(const char* name) const { return open(name); }
   // One that is far away fetches what it is told of in advance, in as few requests as will do. Waits for nothing.
   virtual bool is_far() const { return false; }
   // What was known of a file is looked at anew: its samples are about to be counted.
