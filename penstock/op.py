@@ -211,6 +211,7 @@ class Op:
     positional: ClassVar[tuple[str, ...]] = ()  # arguments that calls may give by position
     fed: ClassVar[bool] = False  # a `penstock.read.base.Reader`: each iteration gets the indices of its samples
     copied_to_gpu: ClassVar[bool] = False  # with device="gpu" it runs on the CPU, and its outputs are copied
+    copies_to_gpu: ClassVar[bool] = False  # it is that copy
     on_host: ClassVar[bool] = False  # its own node is on the CPU, whatever its device is: what is behind it runs there
     device: str = "cpu"  # that was asked for; known when the node is made
     lazy_init: Any = False  # nothing is to be opened before the pipeline first runs: of readers, an argument
@@ -284,6 +285,10 @@ class Op:
     def notes(self) -> list[str]:
         """Lines for `Pipeline.explain`: what does its work, where that is none of the library's own code."""
         return []
+
+    def writes_to_gpu(self) -> bool:
+        """Whether it can write its outputs to the GPU's memory itself: asked where they would be copied there."""
+        return False
 
     def call(self, batch: Called) -> None:
         """With ``python_on``: gives each output its samples. On a thread of the pipeline's own."""

@@ -101,6 +101,7 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
         fail(ErrorKind::argument, "a group of nodes that run on different samples");
     for (int n : g) group.name += (group.name.empty() ? "" : ", ") + nodes[size_t(n)].kernel;
     if (where == Where::gpu) {
+      s.device_memory = true;
       for (int n : g) {
         const Node& node = nodes[size_t(n)];
         const auto* op = dynamic_cast<const GpuOperator*>(node.op.get());
@@ -111,9 +112,14 @@ void Plan::add_segment(const std::vector<std::vector<int>>& groups, Where where)
       s.groups.push_back(std::move(group));
       continue;
     }
-    if (where == Where::python)
-      for (int n : g)
-        for (int v : nodes[size_t(n)].outputs) values[size_t(v)].gpu = nodes[size_t(n)].device_output;
+    for (int n : g) {
+      const bool device_memory = nodes[size_t(n)].device_output;
+      for (int v : nodes[size_t(n)].outputs) {
+        values[size_t(v)].gpu = device_memory;
+        values[size_t(v)].kept = device_memory && where != Where::python;   // a worker's own memory is the host's
+      }
+      s.device_memory |= device_memory && where != Where::python;
+    }
     const auto fits = [&](int n) { return n == g[0] ? nodes[size_t(n)].rows : works_on_rows(*nodes[size_t(n)].op); };
     const bool frames = dynamic_cast<const SequenceSource*>(nodes[size_t(g[0])].op.get());     // go as far as they can
     if (const auto found = std::find_if_not(g.begin(), g.end(), fits); found != g.end() && !frames)
@@ -190,7 +196,7 @@ int Plan::origin(int v) const {
 }
 
 bool Plan::uses_gpu() const {
-  return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.where == Where::gpu; });
+  return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.device_memory; });
 }
 
 bool Plan::uses_python() const {

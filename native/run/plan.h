@@ -33,7 +33,7 @@ struct Node {
   bool io = false;                     // waits for files: runs on the threads that may wait
   bool host_output = false;            // of a GPU segment: its outputs are in the host's memory
   bool rows = false;                   // may be part of a row pipeline, or where no other node is above it its source
-  bool device_output = false;          // of a Python segment: its outputs are in the GPU's memory
+  bool device_output = false;          // outside GPU segments: its outputs are in the GPU's memory nevertheless
   bool shows_input() const { return alias && !batchwise; }   // that of the same sample
   size_t params_at = 0;                // where in a sample's parameter block
 };
@@ -68,6 +68,7 @@ struct Segment {
   std::vector<int> scopes;             // whose samples are known when setup is over
   Where where = Where::cpu;
   bool host_part = false;              // of a GPU segment: CPUs do something for each sample before
+  bool device_memory = false;          // its values, or some of them, lie in the GPU's memory
 };
 
 struct Plan {

@@ -70,7 +70,7 @@ void Scheduler::stop() {
 bool Scheduler::may_start(const Batch& b) const {
   if (b.phase == Phase::setup) return true;
   if (b.deferral.retry_ns && now_ns() < b.deferral.retry_ns) return false;
-  const bool on_gpu = segment(b).where == Where::gpu;
+  const bool on_gpu = segment(b).device_memory;
   if (on_gpu && b.phase == Phase::prepare && !is_next(b)) return false;
   return b.number - taken_ < (on_gpu ? options_.gpu_depth : options_.depth);
 }

@@ -189,8 +189,10 @@ void WorkerPool::give_memory(Batch& b, const Segment& s, int& at) {
     const int some = b.count(plan_.values[size_t(v)].scope);
     const bool written = some && (node.early || b.sample(v, 0).data);
     if (written && total > kSmall) continue;
-    blocks.push_back({v, written, memory_->take(total)});
+    // What is written there waits for nothing, so it is for no stream.
+    blocks.push_back({v, written, node.device_output ? gpu_->device()->memory()->take(total) : memory_->take(total)});
   }
+  if (s.device_memory) b.device = gpu_->device();
   for (Block& block : blocks) b.place(block.value, std::move(block.memory), block.written);
   for (int n : s.nodes)
     if (const Node& node = plan_.nodes[size_t(n)]; node.alias) b.follow(node);

@@ -10,6 +10,7 @@ from penstock.op import Op, op
 class ToGpu(Op):
     """Copies a batch to the GPU."""
 
+    copies_to_gpu = True
     cpu_inputs = (0,)
 
 

@@ -46,6 +46,22 @@ def find_early(plan: Plan) -> None:
             waiting += [s.source for s in elements_of(node)]  # of the others, the shape is known by then
 
 
+def find_spared(plan: Plan) -> None:
+    """Finds the copies to the GPU behind readers that can write there themselves: they are no part of the plan then."""
+    for node in plan.nodes:
+        if not node.op.copies_to_gpu or node in plan.early:
+            continue
+        above = node.inputs[0].source
+        if (
+            above.device == "cpu"
+            and above not in plan.early
+            and _only_reader(plan, above, node)
+            and plan.scopes.get(above) == plan.scopes.get(node)
+            and above.op.writes_to_gpu()
+        ):
+            plan.spared[node] = above
+
+
 def find_followers(plan: Plan) -> None:
     """Marks chains behind sources that wait for files: they go where their source does, so that a video's frames need
     not lie in memory. What else they read must be arguments.
@@ -80,7 +96,7 @@ def cut_segments(plan: Plan) -> None:
             waiting += [s.source for s in node.sources()]
     first, then = _Turns([Where.IO, Where.PYTHON]), _Turns([Where.CPU, Where.GPU, Where.PYTHON])
     for node in plan.nodes:
-        if is_data(node):
+        if is_data(node) or node in plan.spared:
             continue
         if node in reading:
             first.add(node, Where.PYTHON if node.op.in_python else Where.IO)
@@ -211,7 +227,9 @@ def _only_reader(plan: Plan, above: OpNode, node: OpNode) -> bool:
     )
 
 
-PASSES: list[Callable[[Plan], None]] = [find_scopes, find_planes, find_early, find_followers, cut_segments, fuse]
+PASSES: list[Callable[[Plan], None]] = [
+    find_scopes, find_planes, find_early, find_spared, find_followers, cut_segments, fuse,
+]  # fmt: skip
 
 
 def optimize(outputs: list[DataNode], preserved: list[OpNode]) -> Plan:

@@ -67,6 +67,7 @@ class Plan:
     segments: list[Segment] = field(default_factory=list)
     followers: set[OpNode] = field(default_factory=set)  # chains that go where a source does that waits for files
     planes: set[OpNode] = field(default_factory=set)  # decoders on the GPU whose pictures a kernel may finish
+    spared: dict[OpNode, OpNode] = field(default_factory=dict)  # copies to the GPU, by which node writes there itself
     scopes: dict[OpNode, Scope] = field(default_factory=dict)  # the samples that nodes run on; without one: all
 
     def scope(self, data: DataNode) -> Scope | None:

@@ -93,8 +93,11 @@ class Program:
             if node.op.external:
                 self._external(node)
                 continue
+            if node in plan.spared:
+                self._values[node.outputs[0]] = self._values[plan.spared[node].outputs[0]]
+                continue
             order[node] = len(self.nodes)
-            self._add(node, node in plan.early, seed, self._scope(plan.scopes.get(node)))
+            self._add(plan, node, seed)
             if node.op.splits:
                 for data in node.outputs:
                     limit = self._scope(plan.scope(data))
@@ -131,8 +134,10 @@ class Program:
             )
         return self._scopes[scope]
 
-    def _add(self, node: OpNode, early: bool, seed: int, scope: int) -> None:
+    def _add(self, plan: Plan, node: OpNode, seed: int) -> None:
         op = node.op
+        early, scope = node in plan.early, self._scope(plan.scopes.get(node))
+        device = "gpu" if node in plan.spared.values() else node.device
         inputs = [self._values[i] for i in node.inputs]
         if op.fed:
             inputs.insert(0, self._check(self._library.ps_plan_source(self._handle, 0)))
@@ -145,15 +150,15 @@ class Program:
             arguments |= chosen.arguments()
         for name, value in arguments.items():
             self._argument(name.encode(), value)
-        if node.device != "cpu":
-            self._library.ps_node_device(self._handle, node.device.encode(), self._device)
+        if device != "cpu":
+            self._library.ps_node_device(self._handle, device.encode(), self._device)
         for name, data in op.tensors.items():
             self._check(self._library.ps_arg_value(self._handle, name.encode(), self._values[data]))
         flags = NodeFlag.EARLY * early | NodeFlag.ALIAS * op.alias | NodeFlag.IO * (op.io and node.device == "cpu")
         flags |= NodeFlag.HOST_OUTPUT * op.host_output | NodeFlag.BATCHWISE * op.batchwise
         flags |= NodeFlag.TOLERANT * (op.on_error != "raise")
         flags |= NodeFlag.MIXES * (op.merges or op.mixes)
-        flags |= NodeFlag.DEVICE_OUTPUT * (op.in_python and node.device == "gpu")
+        flags |= NodeFlag.DEVICE_OUTPUT * (device == "gpu" and (op.in_python or node.device == "cpu"))
         if op.in_python:
             borrowed = [self._origin(data).source.op.no_copy for data in node.inputs]
             self.called[len(self.nodes)] = Function(node, inputs, borrowed)
