@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PS_API __attribute__((visibility("default")))
-#define PS_ABI_VERSION 16
+#define PS_ABI_VERSION 17
 #define PS_MAX_DIMS PENSTOCK_MAX_DIMS
 
 /* Numbers that both sides know. C++'s own enums are made of these, and Python has an enum with the same names for each;
@@ -43,7 +43,7 @@ enum ps_node_flag {
   PS_NODE_HOST_OUTPUT = 8,    /* on a GPU: writes to the host's memory */
   PS_NODE_BATCHWISE = 16,     /* looks at all samples of its inputs, which are made in earlier segments */
   PS_NODE_TOLERANT = 32,      /* where it finds a sample broken, the others are looked at, too */
-  PS_NODE_DEVICE_OUTPUT = 64, /* in Python: its outputs are in the GPU's memory */
+  PS_NODE_DEVICE_OUTPUT = 64, /* in Python, or of threads that wait for files: its outputs are in the GPU's memory */
   PS_NODE_MIXES = 128         /* its samples may be of several types or numbers of axes; a batch may not */
 };
 enum ps_where { /* the threads that work on a segment */
@@ -268,6 +268,9 @@ typedef struct {
   const char* why;               /* lives as long as the library; null: in one pass */
 } ps_passes;
 PS_API int ps_executor_passes(ps_executor*, ps_passes* rows, int max_rows);
+/* Of readers that write to the GPU's memory: how many samples so far cuFile read there (`why` is null), and how many
+ * came through the host's memory, and why. `misfit` is -1. Returns how many rows there are. */
+PS_API int ps_executor_reads(ps_executor*, ps_passes* rows, int max_rows);
 /* Per node: ns as a stage of row pipelines, measured in some of the samples while recording. Returns how many nodes. */
 PS_API int ps_executor_stage_stats(ps_executor*, int64_t* ns, int max_rows);
 PS_API uint64_t ps_executor_stream(ps_executor*); /* the CUstream that outputs on the GPU are made in; 0: none */
@@ -394,6 +397,10 @@ PS_API int ps_gpu_preallocate(int device, int64_t device_bytes, int64_t pinned_b
 PS_API int ps_gpu_set_library(const char* name, const char* path);
 /* Fails where nvImageCodec is missing, or of a version that is not used. Loads it. */
 PS_API int ps_gpu_check_image_codec(void); /* waits */
+/* Opens the driver of GPUDirect Storage, which stays open until it is closed. 1: it reads past the host; 0: it would
+ * read into the host's memory and copy. Fails where cuFile is missing. Closing does nothing while it is in use. */
+PS_API int ps_gpu_open_storage(void); /* waits */
+PS_API void ps_gpu_close_storage(void); /* waits */
 /* A digest of the headers of kernels that the library was built with. */
 PS_API const char* ps_gpu_headers(void);
 /* The compiler of kernels: called on native threads; answers by ps_gpu_compiled() before it returns. */

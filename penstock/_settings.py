@@ -98,6 +98,7 @@ def _one_of(*choices: str) -> Callable[[str], str]:
 _BYTES = "a number of bytes, such as 8000000000 or 8G"
 DEVICE_MEMORY = Setting("PENSTOCK_DEVICE_MEMORY", _amount, _BYTES)  # read by native/cuda when a GPU is used
 PINNED_MEMORY = Setting("PENSTOCK_PINNED_MEMORY", _amount, _BYTES)  # likewise
+GDS = Setting("PENSTOCK_GDS", _one_of("auto", "on", "off"), "one of 'auto', 'on', 'off'", "auto")
 FUSE = Setting("PENSTOCK_FUSE", _switch, "0 or 1", True)
 JPEG = Setting(
     "PENSTOCK_JPEG", _one_of("auto", "cuda", "hardware", "cpu"), "one of 'auto', 'cuda', 'hardware', 'cpu'", "auto"
@@ -113,7 +114,7 @@ STORE_RETRIES = Setting("PENSTOCK_STORE_RETRIES", _count(0), "a number from 0 on
 STORE_TIMEOUT = Setting("PENSTOCK_STORE_TIMEOUT", _positive_seconds, "a number of seconds above 0, such as 30", 30.0)
 
 CHECKED = (
-    DEVICE_MEMORY, PINNED_MEMORY, FUSE, JPEG, MAX_FILE_BYTES, MAX_PIXELS, READ_TIMEOUT, STORE_CACHE_BYTES,
+    DEVICE_MEMORY, PINNED_MEMORY, FUSE, GDS, JPEG, MAX_FILE_BYTES, MAX_PIXELS, READ_TIMEOUT, STORE_CACHE_BYTES,
     STORE_REQUESTS, STORE_RETRIES, STORE_TIMEOUT,
 )  # fmt: skip
 

@@ -95,6 +95,7 @@ decode
 decode.video
 cuda.driver
 cuda.memory
+cuda.storage
 cuda.record
 cuda.flow
 cuda.decode

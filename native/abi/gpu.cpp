@@ -10,6 +10,8 @@
 #include "cuda/driver/kernel.h"
 #include "cuda/driver/libraries.h"
 #include "cuda/record/operator.h"
+#include "cuda/storage/driver.h"
+#include "cuda/storage/read_counts.h"
 #include "penstock.h"
 
 using namespace ps;
@@ -86,6 +88,29 @@ int ps_gpu_preallocate(int number, int64_t device_bytes, int64_t pinned_bytes) {
 
 int ps_gpu_check_image_codec() {
   return guarded([] { gpu::nvimgcodec::check_library(); return 0; });
+}
+
+int ps_gpu_open_storage() {
+  return guarded([] { return int(gpu::StorageDriver::open()); });
+}
+
+void ps_gpu_close_storage() {
+  guarded([] { gpu::StorageDriver::close(); return 0; });
+}
+
+int ps_executor_reads(ps_executor* e, ps_passes* rows, int max_rows) {
+  return guarded([&] {
+    const auto executor = e->use();
+    int count = 0;
+    for (size_t n = 0; n < executor->plan().nodes.size(); n++) {
+      const auto* op = dynamic_cast<const gpu::CountsReads*>(executor->plan().nodes[n].op.get());
+      const gpu::ReadCounts* counts = op ? op->read_counts() : nullptr;
+      if (!counts) continue;
+      for (const auto& [why, samples] : counts->list())
+        if (count++ < max_rows) rows[count - 1] = {int32_t(n), -1, samples, why};
+    }
+    return count;
+  });
 }
 
 int ps_gpu_set_library(const char* name, const char* path) {

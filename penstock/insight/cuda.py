@@ -6,6 +6,7 @@ import ctypes as c
 import os
 from pathlib import Path
 
+from penstock.arguments import gpu_storage
 from penstock.errors import PenstockError
 from penstock.insight.probes import Facts, Missing
 from penstock.machine import gpu, kernels, libraries, versions
@@ -65,6 +66,10 @@ def cuda_libraries(missing: list[Missing]) -> Facts:
             Missing("nvImageCodec", 'device="mixed" decodes JPEG 2000, TIFF and lossless JPEG on the CPU.', _EXTRA)
         )
     facts["NVDEC"] = _place("nvcuvid") or "not found: videos for a GPU are decoded on the CPU"
+    facts["cuFile (optional)"] = (
+        _place("cufile") or "not found: files for a GPU are read into the host's memory and copied"
+    )
+    facts["GPUDirect Storage"] = gpu_storage.kernel_support()
     facts["optical flow"] = _place("nvof") or "not found: fn.optical_flow has no device='gpu'"
     facts["NVTX (optional)"] = _place("nvtx") or "not found"
     folder = kernels.folder() / "kernels"

@@ -13,6 +13,7 @@ from penstock.op import Done
 from penstock.optimize.plan import Plan, Where
 from penstock.run.executor import Executor
 from penstock.run.passes import Passes
+from penstock.run.reads import Reads
 from penstock.run.recording import Call, Called, Did, Phase, Recording
 
 _OF_GPU = (Phase.LAUNCH, Phase.FLIGHT)  # in which it is the GPU's turn
@@ -33,13 +34,14 @@ class Snapshot:
     threads: list[tuple[float, float]]
     decoded: dict[OpNode, Done]
     passes: dict[OpNode, Passes]
+    reads: dict[OpNode, Reads]
 
     @classmethod
     def of(cls, executor: Executor) -> Snapshot:
         """Now."""
         return cls(
             executor.node_times(), executor.stage_times(), executor.thread_times(), executor.decoded(),
-            executor.passes(),
+            executor.passes(), executor.reads(),
         )  # fmt: skip
 
 
@@ -85,6 +87,7 @@ class Figures:
     handing_out: float = 0.0
     consumer: float = 0.0  # between the calls: the consumer's own
     decoded: dict[str, Done] = field(default_factory=dict)  # by name of decoders with device="mixed"
+    reads: dict[str, Reads] = field(default_factory=dict)  # by name of readers that write to a GPU's memory
 
 
 def figures(
@@ -95,6 +98,7 @@ def figures(
     f.work = _work(plan, before, after)
     f.stages = _stages(f.work)
     f.decoded = {node.name: now.since(before.decoded[node]) for node, now in after.decoded.items()}
+    f.reads = {node.name: now.since(before.reads.get(node, Reads())) for node, now in after.reads.items()}
     f.threads, f.io_threads = executor.threads, len(after.threads) - executor.threads
     busy = [b[0] - a[0] for a, b in zip(before.threads, after.threads, strict=True)]
     f.busy["cpu"] = sum(busy[: f.threads]) / (f.threads * f.seconds)

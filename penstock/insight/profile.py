@@ -139,6 +139,9 @@ def report(profile: Profile) -> str:
     for name, decoded in f.decoded.items():
         named = "" if name.startswith("__") else f" {name!r}"
         lines += ["", f"files that {decoded.operator}{named} decoded", *_wrapped(str(decoded))]
+    for name, reads in f.reads.items():
+        named = "" if name.startswith("__") else f" of {name!r}"
+        lines += ["", f"files into the GPU's memory{named}", *_wrapped(str(reads))]
     if profile.lost:
         lines.append(f"{profile.lost} spans are missing in the trace, which keeps {KEPT}")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from penstock.machine import kernels, libraries, native
 @cache
 def prepare() -> None:
     """Sets the native library's paths of CUDA's libraries, and its compiler of kernels. Loads nothing."""
-    for name in ("nvjpeg", "nvimgcodec", "nvtx", "nvcuvid", "nvof"):
+    for name in ("nvjpeg", "nvimgcodec", "nvtx", "nvcuvid", "nvof", "cufile"):
         path = libraries.located(name)
         if path:
             native.quick().ps_gpu_set_library(name.encode(), path.encode())

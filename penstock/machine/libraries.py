@@ -13,7 +13,7 @@ from penstock.machine import native
 # What its file name ends with, newest first.
 _VERSIONS = {
     "nvrtc": ("13", "12"), "nvjpeg": ("13", "12"), "nvimgcodec": ("0",), "nvtx": ("1",), "nvcuvid": ("1",),
-    "nvof": ("1",),
+    "nvof": ("1",), "cufile": ("0",),
 }  # fmt: skip
 _FILES = {"nvtx": "nvtx3interop", "nvof": "nvidia-opticalflow"}  # where they have other names
 

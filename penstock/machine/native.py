@@ -14,7 +14,7 @@ from typing import Any
 from penstock.errors import NativeLibraryError, PenstockError, from_native
 from penstock.machine import loader
 
-ABI_VERSION = 16
+ABI_VERSION = 17
 MAX_DIMS = 12
 DECODER_STATS = 12
 CONTIGUOUS, UNIFORM = 1, 2
@@ -172,7 +172,9 @@ class Span(c.Structure):
 
 
 class Passes(c.Structure):
-    """``ps_passes``: how many samples a group took in one pass, or node by node, and why."""
+    """``ps_passes``: how many samples a group took in one pass, or node by node, and why; or a reader, straight from
+    files.
+    """
 
     _fields_ = [("node", c.c_int32), ("misfit", c.c_int32), ("samples", c.c_int64), ("why", c.c_char_p)]
 
@@ -189,6 +191,8 @@ _BLOCKING: dict[str, tuple[Any, list[Any]]] = {
     "ps_gpu_release_unused": (c.c_int, [c.c_int]),
     "ps_gpu_preallocate": (c.c_int, [c.c_int, c.c_int64, c.c_int64]),
     "ps_gpu_check_image_codec": (c.c_int, []),
+    "ps_gpu_open_storage": (c.c_int, []),
+    "ps_gpu_close_storage": (None, []),
     "ps_gpu_set_compiler": (None, [Compiler]),
     "ps_library_load": (c.c_int, [c.c_char_p, c.c_int, c.c_void_p]),
     "ps_executor_close": (c.c_int, [c.c_void_p]),
@@ -259,6 +263,7 @@ _QUICK: dict[str, tuple[Any, list[Any]]] = {
     "ps_executor_spans": (c.c_int, [c.c_void_p, c.POINTER(Span), c.c_int]),
     "ps_executor_spans_lost": (c.c_int64, [c.c_void_p]),
     "ps_executor_passes": (c.c_int, [c.c_void_p, c.POINTER(Passes), c.c_int]),
+    "ps_executor_reads": (c.c_int, [c.c_void_p, c.POINTER(Passes), c.c_int]),
     "ps_executor_stage_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_decoder_stats": (c.c_int, [c.c_void_p, _i64p, c.c_int]),
     "ps_executor_memory": (c.c_int, [c.c_void_p, _i64p, _i64p]),

@@ -25,6 +25,7 @@ from penstock.run import recording
 from penstock.run.calls import Calls, join
 from penstock.run.passes import Passes
 from penstock.run.program import Program
+from penstock.run.reads import Reads
 from penstock.run.recording import Call, Recording
 
 _NOTHING = nullcontext()
@@ -156,6 +157,23 @@ class Engine:
                 reasons[why] = reasons.get(why, 0) + row.samples
         return {node: Passes(n, apart.get(node, {})) for node, n in together.items()}
 
+    def reads(self) -> dict[OpNode, Reads]:
+        """By the reader, of those that write to the GPU's memory: how its samples so far came there."""
+        self.check_process()
+        count = self._checked(self._quick.ps_executor_reads(self._handle, None, 0)) + _NEW_ROWS
+        rows = (native.Passes * count)()
+        count = min(self._checked(self._quick.ps_executor_reads(self._handle, rows, count)), count)
+        straight: dict[OpNode, int] = {}
+        copied: dict[OpNode, dict[str, int]] = {}
+        for row in rows[:count]:
+            node = self.program.nodes[row.node]
+            straight.setdefault(node, 0)
+            if row.why is None:
+                straight[node] += row.samples
+            else:
+                copied.setdefault(node, {})[row.why.decode()] = row.samples
+        return {node: Reads(n, copied.get(node, {})) for node, n in straight.items()}
+
     def notes(self) -> dict[OpNode, list[str]]:
         """Lines about nodes, for `Pipeline.explain`: what does their work, and how much it has done."""
         found = {node: node.op.notes() for node in self.program.nodes if node.op.notes()}
@@ -168,6 +186,8 @@ class Engine:
                     found[node].append(f"so far: {decoded}")
             for node, passes in self.passes().items():
                 found.setdefault(node, []).append(f"so far: {passes}")
+            for node, reads in self.reads().items():
+                found.setdefault(node, []).append(f"so far: {reads}")
         return found
 
     def record(self) -> Recording:

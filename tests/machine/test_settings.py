@@ -21,6 +21,7 @@ WRONG = {
     "PENSTOCK_DEVICE_MEMORY": ["plenty", "-1", "0", "8T", "1e9", "99999999999G"],
     "PENSTOCK_PINNED_MEMORY": ["plenty", "1.5G"],
     "PENSTOCK_FUSE": ["maybe", "2"],
+    "PENSTOCK_GDS": ["1", "compat", "ON"],
     "PENSTOCK_JPEG": ["foo", "nvjpeg"],
     "PENSTOCK_MAX_FILE_BYTES": ["abc", "-1", "0", "1e9", "2g", " "],
     "PENSTOCK_MAX_PIXELS": ["abc", "-1", "0", "1e8", "2**29", "100m", " "],

@@ -38,6 +38,7 @@ def environment() -> dict[str, str]:
         "PENSTOCK_NVIMGCODEC": str(library("libsoftnvimgcodec.so")),
         **_nvcuvid(),
         "PENSTOCK_NVOF": str(library("libsoftnvof.so")),
+        "PENSTOCK_CUFILE": str(library("libsoftcufile.so")),
         "PENSTOCK_CACHE": str(library("libsoftnvrtc.so").parent / "cache"),
         "SOFTWARE_GPUS": "2",
     }
