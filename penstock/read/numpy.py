@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.arguments.gpu_storage import Storage, choose
 from penstock.op import Op, arg, op
 from penstock.read.names import NamedFilesReader
 
@@ -28,7 +29,12 @@ class Numpy(NamedFilesReader):
     read or are broken, naming them; OperatorError for other types, and, naming the axis, for regions that reach beyond
     the array (unless ``out_of_bounds_policy`` allows it) or end before they start.
 
-    With ``device="gpu"`` arrays are read into pinned memory of the host and copied: GPUDirect Storage is not used yet.
+    With ``device="gpu"``, and GPUDirect Storage on the machine, elements go from the file straight into the GPU's
+    memory, if nothing has to be done to them: the file is larger than 64 KB, its array in row-major order and of this
+    machine's byte order, and the region lies inside it and in one piece in the file. Others are read into pinned memory
+    of the host and copied, as are all without it; results are the same. docs/gpu.md has what it needs, and how to see
+    what is done.
+
     Unlike DALI it reads versions 2 and 3 of the format as well, and numbers whose bytes are the other way round.
 
     Example:
@@ -42,6 +48,7 @@ class Numpy(NamedFilesReader):
         ((3, 4), [[5, 6], [9, 10]])
     """
 
+    _storage: Storage | None = None  # what was chosen, if elements go to a GPU
     early = False  # the headers have the shapes, and the elements are read when there is memory for them
     copied_to_gpu = True
     mixes = True
@@ -64,8 +71,17 @@ class Numpy(NamedFilesReader):
     )
     fill_value = arg(0.0, "What 'pad' fills with.")
     cache_header_information = arg(False, "Keep the headers of files in memory: each is looked at once.")
-    register_buffers = arg(True, "Register buffers with cuFile.", unused="files are read by the CPU")
-    use_o_direct = arg(False, "Read past the system's cache.", unused="files are read through it")
+    register_buffers = arg(
+        True,
+        "With GPUDirect Storage: read whole pages into memory of the GPU that is registered with cuFile (4 MB for each "
+        "thread), and copy what is wanted of them. Else cuFile reads to where elements stay, through buffers of its "
+        "own, since elements hardly ever begin where a page does.",
+    )
+    use_o_direct = arg(
+        False,
+        "Read past the system's cache (O_DIRECT), where the file system can: for data that does not fit into memory, "
+        "and would push other data out. What is in the cache is not used. GPUDirect Storage always reads past it.",
+    )
 
     def prepare(self) -> None:
         for group in _EXCLUDE:
@@ -76,6 +92,13 @@ class Numpy(NamedFilesReader):
 
     def num_outputs(self) -> int:
         return 1
+
+    def writes_to_gpu(self) -> bool:
+        self._storage = choose()
+        return self._storage.by_cufile
+
+    def notes(self) -> list[str]:
+        return [str(self._storage)] if self._storage else []
 
     def kernel_arguments(self) -> dict[str, Any]:
         own = {**Op.kernel_arguments(self), "roi_axes": self.roi_axes or None}

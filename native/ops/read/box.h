@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "ops/arguments/region.h"
@@ -18,6 +19,16 @@ class Box {
     for (int i = array.ndim; i-- > 0; stride *= array[i]) stride_[i] = stride;
     all_ = size_t(stride);
     while (whole_from_ > 0 && r_.shape[whole_from_ - 1] == array[whole_from_ - 1]) whole_from_--;
+  }
+
+  // Where the region begins in the array's bytes, if it lies in one piece there.
+  std::optional<int64_t> one_piece() const {
+    int64_t at = 0;
+    for (int i = 0; i < whole_from_; i++) {
+      if (i + 1 < whole_from_ && r_.shape[i] != 1) return {};
+      at += r_.anchor[i] * stride_[i];
+    }
+    return at;
   }
 
   void read(const Bytes& bytes, int64_t at, void* to) {

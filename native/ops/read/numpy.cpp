@@ -2,9 +2,14 @@
 //
 // The header is read when shapes are found, and the elements when there is memory for them, so they are read to where
 // they stay. Files that are small are read whole at once; others stay open in between, if they are not too many.
+//
+// On a GPU elements that need no work are read into its memory past the host, and others are copied there.
 #include <mutex>
 
 #include "core/convert.h"
+#include "cuda/storage/driver.h"
+#include "cuda/storage/file_to_gpu.h"
+#include "cuda/storage/read_counts.h"
 #include "ops/arguments/border.h"
 #include "ops/arguments/slice_window.h"
 #include "ops/gather/canvas.h"
@@ -23,16 +28,24 @@ constexpr int64_t kSmall = int64_t(1) << 16;       // bytes of files that are re
 constexpr int64_t kHead = int64_t(1) << 12;        // of others, at first: headers are shorter, nearly all
 constexpr size_t kIdle = 256;                      // files that stay open until their elements are read
 
-class ReadNumpy : public Operator, public Foresees {
+class ReadNumpy : public Operator, public Foresees, public gpu::CountsReads {
  public:
   explicit ReadNumpy(const Spec& s)
       : names_(s.table("names", DType::u8)), window_(s, "roi_"), border_(border_of(s)),
-        fill_(s.number("fill_value")), idle_(kIdle) {
+        fill_(s.number("fill_value")), past_cache_(s.flag("use_o_direct")),
+        register_buffers_(s.flag("register_buffers")), idle_(kIdle) {
     for (int64_t i = 0; i < names_.size(); i++) far_ |= storage_of(names_[i]).is_far();
     if (s.flag("cache_header_information")) known_ = std::vector<NpyHeader>(size_t(names_.size()));
+    if (s.device == "cpu") return;
+    device_ = gpu::Device::get(s.device_id);
+    direct_ = gpu::StorageDriver::open();
   }
 
   size_t params_size() const override { return sizeof(Params); }
+  std::unique_ptr<State> make_state() const override {
+    return device_ ? std::make_unique<ToGpu>(device_, direct_, register_buffers_, past_cache_) : nullptr;
+  }
+  const gpu::ReadCounts* read_counts() const override { return device_ ? &counts_ : nullptr; }
 
   // Of files of which parts are wanted, which part is known when their header is.
   void foresee(std::span<const Tensor> numbers, Foreseen& kept) const override {
@@ -60,12 +73,26 @@ class ReadNumpy : public Operator, public Foresees {
 
   void run(const Context& c) const override {
     const Params& p = c.param<Params>();
-    if (p.whole) return elements(c, p, Bytes(p.whole, kSmall));
-    std::unique_ptr<Open> one = opened(p.sample);
-    elements(c, p, Bytes(*one->file));
+    const Tensor& out = c.out(0);
+    if (out.bytes() == 0) return;
+    const std::unique_ptr<Open> one = p.whole ? nullptr : opened(p.sample);
+    const Bytes bytes = p.whole ? Bytes(p.whole, kSmall) : Bytes(*one->file);
+    if (!device_) return elements(c, p, bytes, out);
+    gpu::FileToGpu& way = c.st<ToGpu>().way;
+    const Misfit why = one ? straight(p, *one->file, out, way) : "the file is small, and read with its header";
+    counts_.add(why);
+    if (!why) return;
+    Tensor here = out;
+    here.data = c.scratch->take(out.bytes());
+    elements(c, p, bytes, here);
+    way.copy(here.data, out.data, out.bytes());
   }
 
  private:
+  struct ToGpu : State {
+    template <class... A> explicit ToGpu(A&&... a) : way(std::forward<A>(a)...) {}
+    gpu::FileToGpu way;
+  };
   struct Params {
     int64_t sample;
     NpyHeader header;
@@ -90,7 +117,8 @@ class ReadNumpy : public Operator, public Foresees {
     if (one) return one;
     one = std::make_unique<Open>();
     one->container = sample;
-    one->file = open_file(names_[sample]);
+    const Storage& storage = storage_of(names_[sample]);
+    one->file = past_cache_ ? storage.open_past_cache(names_[sample]) : storage.open(names_[sample]);
     return one;
   }
 
@@ -118,11 +146,19 @@ class ReadNumpy : public Operator, public Foresees {
     else idle_.give_back(std::move(one));
   }
 
+  // From the file to the GPU, where nothing has to be done on the way; else why not, and nothing is there.
+  static Misfit straight(const Params& p, const StoredFile& file, const Tensor& out, gpu::FileToGpu& way) {
+    if (p.header.swapped) return "the bytes of its numbers are the other way round";
+    if (p.header.fortran && out.shape.ndim > 1) return "the array is in Fortran order";
+    if (!p.region.inside(p.header.shape)) return "the region reaches beyond the array";
+    const auto at = Box(p.header.shape, size_of(out.dtype), p.region).one_piece();
+    if (!at) return "the region lies in several pieces in the file";
+    return way.read(file, p.header.begin + *at, out.data, int64_t(out.bytes()));
+  }
+
   // The part of the region that the array has, in the file's order of axes, then in the output's, then on the canvas.
-  void elements(const Context& c, const Params& p, const Bytes& bytes) const {
-    const Tensor& out = c.out(0);
+  void elements(const Context& c, const Params& p, const Bytes& bytes, const Tensor& out) const {
     const int n = out.shape.ndim;
-    if (out.shape.volume() == 0) return;
     Region there = p.region;
     apply_border(Border::trim, p.header.shape, {}, there);
     Tensor part = out;
@@ -168,6 +204,10 @@ class ReadNumpy : public Operator, public Foresees {
   SliceWindow window_;
   Border border_;
   double fill_;
+  bool past_cache_, register_buffers_;
+  gpu::DeviceRef device_ = nullptr;                // null: elements stay in the host's memory
+  bool direct_ = false;                            // cuFile goes past the host
+  mutable gpu::ReadCounts counts_;
   mutable std::mutex mutex_;
   mutable std::vector<NpyHeader> known_;           // by file, where headers are kept; of no type: not seen yet
   mutable Containers<Open> idle_;                  // goes first: open files know their names by names_
