@@ -27,6 +27,7 @@ class Counts(NamedTuple):
     whole_pages: int
     most_files: int  # at a time
     opened: int
+    asked: int  # to register files
 
 
 class CuFile:

@@ -154,6 +154,25 @@ def test_what_cufile_refuses_goes_through_the_host(
     pipe.close()
 
 
+def test_a_file_system_that_cufile_refuses_is_not_tried_for_ever(cufile: CuFile, tmp_path: Path) -> None:
+    wanted = [large("f4", 10 + i) for i in range(5)]
+    names = write(tmp_path, wanted)
+    cufile.fail(REGISTER, 5099)
+    pipe = on_gpu(names, 5, ahead=False)
+    before = cufile.counts().asked
+    for _ in range(100):
+        for found, array in zip(arrays(pipe), wanted, strict=True):
+            np.testing.assert_array_equal(found, array)
+    assert reads(pipe).copied == {"cuFile does not take the file: it failed (5099)": 500}
+    assert 8 <= cufile.counts().asked - before < 400  # by each thread that reads
+    pipe.close()
+    cufile.fail(REGISTER, 0)
+    pipe = on_gpu(names, 5, ahead=False)
+    arrays(pipe)
+    assert reads(pipe).copied == {}
+    pipe.close()
+
+
 def test_memory_that_cannot_be_registered_still_takes_whole_pages(cufile: CuFile, tmp_path: Path) -> None:
     wanted = [large("f4", 200, 100 + i) for i in range(4)]
     cufile.fail(BUFFER, 5016)

@@ -34,7 +34,7 @@ std::map<uintptr_t, size_t> buffers;               // bytes, by address
 std::set<int> descriptors;
 uintptr_t last = 0;
 int uses = 0;
-std::atomic<int> opened, registered, read_calls, whole_pages, most_files;
+std::atomic<int> opened, asked, registered, read_calls, whole_pages, most_files;
 std::atomic<int> fails[4];                         // what the calls answer: 0: they work
 std::atomic<int> short_reads;                      // bytes that one call reads at most; 0: any number
 std::atomic<int> hangs;                            // milliseconds in which reads do not answer
@@ -76,11 +76,11 @@ void software_cufile_fail(int call, int code) { fails[call] = code; }
 void software_cufile_hang(int milliseconds) { hangs = milliseconds; }
 void software_cufile_short(int bytes) { short_reads = bytes; }
 // Uses of the driver, files and buffers that are registered now; files and reads so far; reads of whole pages into
-// registered memory; and the most files at a time.
+// registered memory; the most files at a time; how often the driver was opened, and files were to be registered.
 void software_cufile_counts(int* to) {
   std::lock_guard lock(mutex);
   const int now[] = {uses, int(files.size()), int(buffers.size()), registered, read_calls, whole_pages, most_files,
-                     opened};
+                     opened, asked};
   for (const int n : now) *to++ = n;
 }
 
@@ -107,6 +107,7 @@ Status cuFileDriverGetProperties(Properties* to) {
 }
 
 Status cuFileHandleRegister(Handle* handle, Description* of) {
+  asked++;
   if (const int code = fails[kRegister]) return status(code);
   std::lock_guard lock(mutex);
   if (!uses) return status(5001);

@@ -1,6 +1,7 @@
 #include "cuda/storage/file_to_gpu.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ constexpr int64_t kPage = 4096;                     // of files and memory, for 
 constexpr int64_t kGpuPage = int64_t(1) << 16;      // what other devices can be shown of a GPU's memory
 constexpr int64_t kLanding = int64_t(4) << 20;      // bytes that are read at a time into registered memory, or where
 constexpr int64_t kOfBudget = 64;                   // memory is short a part of it
+constexpr int kMostRefusals = 8;                    // running: cuFile takes its time to find out
 constexpr int64_t kAtOnce = int64_t(1) << 26;       // into other memory: time limits are about a disk's answers
 
 struct Refused {
@@ -29,12 +31,14 @@ struct Refused {
 };
 
 // Reasons live as long as the process: there are no more of them than cuFile and the system have errors.
-[[noreturn]] void refuse(const std::string& why) {
+Misfit kept(const std::string& why) {
   static std::mutex mutex;
   static auto& known = *new std::set<std::string>;
   std::lock_guard lock(mutex);
-  throw Refused{known.insert(why).first->c_str()};
+  return known.insert(why).first->c_str();
 }
+
+[[noreturn]] void refuse(const std::string& why) { throw Refused{kept(why)}; }
 
 CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
@@ -43,10 +47,15 @@ CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 // The same file, opened once more for cuFile, as long as it is read.
 class FileToGpu::Registered {
  public:
-  Registered(const StoredFile& file, bool past_cache) : name_(file.name()), bytes_(file.bytes()) {
+  Registered(const StoredFile& file, bool past_cache, std::map<dev_t, Refusals>& refusals)
+      : name_(file.name()), bytes_(file.bytes()) {
     if (!use_.is_open()) throw Refused{"cuFile's driver is closed"};
     if (file.descriptor() < 0) throw Refused{"it is not a local file"};
     const Wait wait(name_);
+    struct stat status{};
+    fstat(file.descriptor(), &status);
+    Refusals& refused = refusals[status.st_dev];
+    if (refused.count >= kMostRefusals) throw Refused{refused.why};
     // By its name it might be another one by now.
     const std::string path = "/proc/self/fd/" + std::to_string(file.descriptor());
     do descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (past_cache ? O_DIRECT : 0));
@@ -59,9 +68,11 @@ class FileToGpu::Registered {
     description.type = cufile::kDescriptor;
     description.descriptor = descriptor_;
     const int code = cufile::api().cuFileHandleRegister(&handle_, &description).code;
+    refused.count = code == cufile::kOk ? 0 : refused.count + 1;
     if (code == cufile::kOk) return;
     ::close(descriptor_);
-    refuse("cuFile does not take the file: " + cufile::meaning(code));
+    refused.why = kept("cuFile does not take the file: " + cufile::meaning(code));
+    throw Refused{refused.why};
   }
   ~Registered() {
     const Wait wait(name_);
@@ -165,7 +176,7 @@ void FileToGpu::land(const Registered& file, int64_t at, uint8_t* to, int64_t by
 Misfit FileToGpu::read(const StoredFile& file, int64_t at, void* to, int64_t bytes) {
   const Current current(*device_);
   try {
-    const Registered registered(file, past_cache_);
+    const Registered registered(file, past_cache_, refusals_);
     if (register_buffers_) {
       land(registered, at, static_cast<uint8_t*>(to), bytes);
       return fits;

@@ -1,6 +1,9 @@
 // The way of one thread from files into a GPU's memory: past the host where cuFile can.
 #pragma once
 
+#include <sys/types.h>
+
+#include <map>
 #include <memory>
 
 #include "core/operator.h"
@@ -28,6 +31,10 @@ class FileToGpu {
  private:
   class Registered;
   struct Landing;
+  struct Refusals {
+    int count = 0;                       // running
+    Misfit why = nullptr;
+  };
   const Stream& stream();
   Landing& landing();
   void land(const Registered& file, int64_t at, uint8_t* to, int64_t bytes);
@@ -36,6 +43,7 @@ class FileToGpu {
   bool register_buffers_, past_cache_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Landing> landing_;     // where whole pages go
+  std::map<dev_t, Refusals> refusals_;   // by file system: one that cuFile takes no file of is not tried for ever
 };
 
 }  // namespace ps::gpu
