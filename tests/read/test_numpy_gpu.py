@@ -155,7 +155,7 @@ def test_what_cufile_refuses_goes_through_the_host(
 
 
 def test_a_file_system_that_cufile_refuses_is_not_tried_for_ever(cufile: CuFile, tmp_path: Path) -> None:
-    wanted = [large("f4", 10 + i) for i in range(5)]
+    wanted = [large("f4", 200, 100 + i) for i in range(5)]
     names = write(tmp_path, wanted)
     cufile.fail(REGISTER, 5099)
     pipe = on_gpu(names, 5, ahead=False)
