@@ -142,7 +142,7 @@ def main() -> None:
 
     def rates(shuffle: bool) -> Callable[[], Iterator[str]]:
         def lines() -> Iterator[str]:
-            yield "By `./dev bench readers`, on 2 cores of x86-64 without AVX-512, which other work used as well."
+            yield "By `./dev bench readers`."
             yield f"Samples per second in batches of {BATCH}, {options.threads} threads, from a warm page cache."
             yield f"Medians of {options.rounds} rounds of {options.seconds:g} s for each library, and of the quotients."
             yield ""
