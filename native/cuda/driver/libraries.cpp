@@ -23,7 +23,8 @@ void set_library_path(std::string name, std::string path) {
   paths()[std::move(name)] = std::move(path);
 }
 
-void* open_library(const std::string& name, const char* title, std::initializer_list<const char*> sonames) {
+void* open_library(const std::string& name, const char* title, std::initializer_list<const char*> sonames,
+                   const char* missing) {
   std::string path, reason;
   {
     std::lock_guard lock(paths_mutex);
@@ -38,6 +39,7 @@ void* open_library(const std::string& name, const char* title, std::initializer_
     if (void* library = load(path.c_str())) return library;
   for (const char* soname : sonames)
     if (void* library = load(soname)) return library;
+  if (missing) fail(ErrorKind::device, missing);
   fail(ErrorKind::device, std::string(title) + " was not found: `pip install penstock[cuda13]`, or penstock[cuda12] "
        "for older drivers, brings it (" + reason + ")");
 }

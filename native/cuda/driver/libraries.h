@@ -12,8 +12,9 @@ namespace ps::gpu {
 void set_library_path(std::string name, std::string path);
 
 // Loads the library from the path that was set, or else by the first of these names that the system finds, for good.
-// Throws Error(device), saying which package brings `title`, where there is none.
-void* open_library(const std::string& name, const char* title, std::initializer_list<const char*> sonames);
+// Throws Error(device) where there is none: with `missing`, or saying which of Penstock's extras brings `title`.
+void* open_library(const std::string& name, const char* title, std::initializer_list<const char*> sonames,
+                   const char* missing = nullptr);
 
 // Throws Error(device) where the library has no such function: it is too old.
 void* find_function(void* library, const char* title, const char* function);

@@ -12,18 +12,12 @@ namespace {
 
 constexpr const char* kTitle = "NVIDIA's optical flow library";
 
-void* open() {
-  try {
-    return open_library("nvof", kTitle, {"libnvidia-opticalflow.so.1"});
-  } catch (const Error&) {
-    fail(ErrorKind::device, std::string(kTitle) + ", libnvidia-opticalflow.so.1, was not found: it comes with the "
-         "driver (in a container, NVIDIA_DRIVER_CAPABILITIES must name 'video')");
-  }
-}
-
 Api find_functions() {
+  void* library = open_library("nvof", kTitle, {"libnvidia-opticalflow.so.1"},
+                               "NVIDIA's optical flow library, libnvidia-opticalflow.so.1, was not found: it comes "
+                               "with the driver (in a container, NVIDIA_DRIVER_CAPABILITIES must name 'video')");
   CreateInstance* create = nullptr;
-  find_function(open(), kTitle, "NvOFAPICreateInstanceCuda", create);
+  find_function(library, kTitle, "NvOFAPICreateInstanceCuda", create);
   Api found;
   check(create(kVersion, &found), "NvOFAPICreateInstanceCuda", nullptr);
   return found;

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "core/error.h"
 #include "cuda/driver/libraries.h"
 
 namespace ps::gpu::cufile {
@@ -10,16 +9,9 @@ namespace {
 
 constexpr const char* kTitle = "cuFile";
 
-void* open() {
-  try {
-    return open_library("cufile", kTitle, {"libcufile.so.0"});
-  } catch (const Error&) {
-    fail(ErrorKind::device, "libcufile.so.0 was not found: pip install penstock[gds] brings it");
-  }
-}
-
 Api find_functions() {
-  void* library = open();
+  void* library = open_library("cufile", kTitle, {"libcufile.so.0"},
+                               "libcufile.so.0 was not found: pip install penstock[gds] brings it");
   Api a;
 #define PS_FIND(name, ...) find_function(library, kTitle, #name, a.name);
   PS_CUFILE_FUNCTIONS(PS_FIND)

@@ -127,22 +127,13 @@ class Azure(Store):
         parts["sig"] = _signed("\n".join([_ACCOUNT, *parts.values(), ""]))
         return "&".join(f"{name}={quote(value, safe='')}" for name, value in parts.items() if value)
 
-    def put(self, address: str, data: bytes) -> None:
-        self._store(address, lambda obstore, store, name: obstore.put(store, name, data))
-
-    def delete(self, address: str) -> None:
-        self._store(address, lambda obstore, store, name: obstore.delete(store, name))
-
-    def _store(self, address: str, work: Any) -> None:
-        import obstore
+    def opened(self, bucket: str) -> Any:
         from obstore.store import AzureStore
 
-        bucket, _, name = address[5:].partition("/")
-        store = AzureStore(
+        return AzureStore(
             bucket, account_name=_ACCOUNT, account_key=_KEY, endpoint=f"{self.endpoint}/{_ACCOUNT}",
             client_options={"allow_http": True},
         )  # fmt: skip
-        work(obstore, store, name)
 
     def close(self) -> None:
         self._process.terminate()

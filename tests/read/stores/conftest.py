@@ -2,53 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import pytest
 
 from tests.read.stores import clouds, servers
 
+AnyStore = TypeVar("AnyStore", bound=servers.Store)
 
-@pytest.fixture(scope="session")
-def _moto() -> Iterator[servers.S3]:
+
+def _running(make: Callable[[], AnyStore]) -> Iterator[AnyStore]:
     pytest.importorskip("obstore", reason="needs obstore, by which object stores are read")
-    pytest.importorskip("moto.server", reason="needs moto's server, which is an object store on loopback")
-    one = servers.S3()
+    one = make()
     yield one
     one.close()
 
 
-@pytest.fixture
-def s3(_moto: servers.S3, monkeypatch: pytest.MonkeyPatch) -> servers.S3:
-    """A server that speaks S3; the environment says where it is."""
-    for name, value in _moto.environment.items():
-        monkeypatch.setenv(name, value)
-    return _moto
+@pytest.fixture(scope="session")
+def _s3() -> Iterator[servers.S3]:
+    pytest.importorskip("moto.server", reason="needs moto's server, which is an object store on loopback")
+    yield from _running(servers.S3)
 
 
 @pytest.fixture(scope="session")
 def _gs() -> Iterator[clouds.Google]:
-    pytest.importorskip("obstore", reason="needs obstore, by which object stores are read")
-    one = clouds.Google()
-    yield one
-    one.close()
+    yield from _running(clouds.Google)
 
 
 @pytest.fixture(scope="session")
 def _az() -> Iterator[clouds.Azure]:
-    pytest.importorskip("obstore", reason="needs obstore, by which object stores are read")
-    one = clouds.Azure()
-    yield one
-    one.close()
+    yield from _running(clouds.Azure)
+
+
+@pytest.fixture
+def named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Gives a store by its scheme; the environment says where it is."""
+
+    def store_of(scheme: str) -> Any:
+        one: servers.Store = request.getfixturevalue(f"_{scheme}")
+        for name, value in one.environment.items():
+            monkeypatch.setenv(name, value)
+        return one
+
+    return store_of
+
+
+@pytest.fixture
+def s3(named: Callable[[str], Any]) -> servers.S3:
+    """A server that speaks S3."""
+    return named("s3")
 
 
 @pytest.fixture(params=["gs", "az"])
-def cloud(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> clouds.Google | clouds.Azure:
-    """Google's store, and Azure's; the environment says where it is."""
-    one: clouds.Google | clouds.Azure = request.getfixturevalue(f"_{request.param}")
-    for name, value in one.environment.items():
-        monkeypatch.setenv(name, value)
-    return one
+def cloud(request: pytest.FixtureRequest, named: Callable[[str], Any]) -> clouds.Google | clouds.Azure:
+    """Google's store, and Azure's."""
+    return named(request.param)
+
+
+@pytest.fixture(params=["s3", "gs", "az"])
+def store(request: pytest.FixtureRequest, named: Callable[[str], Any]) -> servers.Store:
+    """Each of the stores."""
+    return named(request.param)
 
 
 @pytest.fixture

@@ -34,11 +34,21 @@ class Store:
     def make(self, bucket: str) -> None:
         raise NotImplementedError
 
-    def put(self, address: str, data: bytes) -> None:
+    def opened(self, bucket: str) -> Any:
+        """The bucket as obstore has it, which writes to it here."""
         raise NotImplementedError
 
+    def put(self, address: str, data: bytes) -> None:
+        import obstore
+
+        bucket, _, name = address[5:].partition("/")
+        obstore.put(self.opened(bucket), name, data)
+
     def delete(self, address: str) -> None:
-        raise NotImplementedError
+        import obstore
+
+        bucket, _, name = address[5:].partition("/")
+        obstore.delete(self.opened(bucket), name)
 
     def close(self) -> None:
         raise NotImplementedError
@@ -64,22 +74,13 @@ class S3(Store):
     def make(self, bucket: str) -> None:
         urllib.request.urlopen(urllib.request.Request(f"{self.endpoint}/{bucket}", method="PUT")).close()
 
-    def put(self, address: str, data: bytes) -> None:
-        self._store(address, lambda obstore, store, name: obstore.put(store, name, data))
-
-    def delete(self, address: str) -> None:
-        self._store(address, lambda obstore, store, name: obstore.delete(store, name))
-
-    def _store(self, address: str, work: Any) -> None:
-        import obstore
+    def opened(self, bucket: str) -> Any:
         from obstore.store import S3Store
 
-        bucket, _, name = address[5:].partition("/")
-        store = S3Store(
+        return S3Store(
             bucket, endpoint=self.endpoint, access_key_id="key", secret_access_key="secret", region="us-east-1",
             client_options={"allow_http": True},
         )  # fmt: skip
-        work(obstore, store, name)
 
     def close(self) -> None:
         self._server.stop()

@@ -60,17 +60,6 @@ def test_a_bucket_that_is_not_there_is_not_listed(cloud: Cloud, monkeypatch: pyt
         files(lambda: fn.readers.file(file_root=f"{cloud.scheme}://nowhere")).run()
 
 
-def test_objects_that_change_after_they_were_listed(cloud: Cloud) -> None:
-    root = cloud.bucket({f"a/{i}.jpg": contents(i) for i in range(6)})
-    pipe = files(lambda: fn.readers.file(file_root=root), batch_size=1)
-    cloud.put(f"{root}/a/1.jpg", b"another")
-    cloud.delete(f"{root}/a/4.jpg")
-    assert epoch(pipe, 4) == [contents(0), b"another", contents(2), contents(3)]
-    with pytest.raises(ReadError, match=r"a/4\.jpg cannot be opened: No such file or directory"):
-        pipe.run()
-    assert epoch(pipe, 1) == [contents(5)]
-
-
 def test_an_archive_that_changes(cloud: Cloud) -> None:
     address = cloud.bucket({"c.tar": FILES["c.tar"][0]}) + "/c.tar"
     pipe = files(lambda: fn.readers.webdataset(paths=address, ext="jpg"), batch_size=1, prefetch_queue_depth=1)

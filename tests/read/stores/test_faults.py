@@ -12,7 +12,7 @@ import pytest
 
 from penstock import Pipeline, fn
 from penstock.errors import PenstockError, ReadError
-from tests.read.stores.servers import S3, Web
+from tests.read.stores.servers import S3, Store, Web
 
 
 def pipeline(read: Any, batch_size: int = 4, **options: Any) -> Pipeline:
@@ -147,11 +147,11 @@ def test_an_archive_that_changes(web: Web) -> None:
         epoch(pipe, 40)
 
 
-def test_objects_that_change_after_they_were_listed(s3: S3) -> None:
-    root = s3.bucket({f"a/{i}.jpg": contents(i) for i in range(6)})
+def test_objects_that_change_after_they_were_listed(store: Store) -> None:
+    root = store.bucket({f"a/{i}.jpg": contents(i) for i in range(6)})
     pipe = pipeline(lambda: fn.readers.file(file_root=root), batch_size=1)
-    s3.put(f"{root}/a/1.jpg", b"another")
-    s3.delete(f"{root}/a/4.jpg")
+    store.put(f"{root}/a/1.jpg", b"another")
+    store.delete(f"{root}/a/4.jpg")
     assert epoch(pipe, 4) == [contents(0), b"another", contents(2), contents(3)]
     with pytest.raises(ReadError, match=r"a/4\.jpg cannot be opened: No such file or directory"):
         pipe.run()

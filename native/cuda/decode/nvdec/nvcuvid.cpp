@@ -1,8 +1,5 @@
 #include "cuda/decode/nvdec/nvcuvid.h"
 
-#include <string>
-
-#include "core/error.h"
 #include "cuda/driver/libraries.h"
 
 namespace ps::gpu::cuvid {
@@ -10,17 +7,10 @@ namespace {
 
 constexpr const char* kTitle = "NVIDIA's video decoder";
 
-void* open() {
-  try {
-    return open_library("nvcuvid", kTitle, {"libnvcuvid.so.1"});
-  } catch (const Error&) {
-    fail(ErrorKind::device, std::string(kTitle) + ", libnvcuvid.so.1, was not found: it comes with the driver (in a "
-         "container, NVIDIA_DRIVER_CAPABILITIES must name 'video')");
-  }
-}
-
 Api find_functions() {
-  void* library = open();
+  void* library = open_library("nvcuvid", kTitle, {"libnvcuvid.so.1"},
+                               "NVIDIA's video decoder, libnvcuvid.so.1, was not found: it comes with the driver (in a "
+                               "container, NVIDIA_DRIVER_CAPABILITIES must name 'video')");
   Api a;
 #define PS_FIND(name, ...) find_function(library, kTitle, #name, a.name);
   PS_CUVID_FUNCTIONS(PS_FIND)
