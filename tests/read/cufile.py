@@ -38,7 +38,7 @@ class CuFile:
 
     def counts(self) -> Counts:
         rows = (ctypes.c_int * len(Counts._fields))()
-        self.library.software_cufile_counts(rows)
+        self.library.software_cufile_counts(rows, len(rows))
         return Counts(*rows)
 
     def fail(self, call: int, code: int) -> None:

@@ -131,7 +131,7 @@ def test_the_driver_is_closed_when_the_process_ends(software_gpu: dict[str, str]
         "import atexit, ctypes, os\nmain = os.getpid()\n"
         "def ended():\n"
         "    counts = (ctypes.c_int * 8)()\n"
-        "    ctypes.CDLL(os.environ['PENSTOCK_CUFILE']).software_cufile_counts(counts)\n"
+        "    ctypes.CDLL(os.environ['PENSTOCK_CUFILE']).software_cufile_counts(counts, 8)\n"
         "    if os.getpid() == main: print(list(counts)[:3], counts[7])\n"
         "atexit.register(ended)\n" + f"import sys\nsys.argv = ['', {str(tmp_path)!r}]\n" + _ENDS + end
     )
