@@ -53,10 +53,49 @@ def class_name(name: str) -> str:
     return ".".join([*folders, "".join(_SPELLED.get(part, part[:1].upper() + part[1:]) for part in last.split("_"))])
 
 
+class _Lazy:
+    """A module's objects of operators: each is made when it is first asked for, which most are not.
+
+    Args:
+        namespace: the module's own names.
+        missing: what comes of names that it does not have.
+    """
+
+    def __init__(self, namespace: dict[str, Any], missing: Callable[[str], Any]):
+        self.missing = missing
+        self._namespace = namespace
+        self._waiting: dict[str, Callable[[], Any]] = {}
+        namespace["__getattr__"], namespace["__dir__"] = self._made, self._names
+
+    def put(self, name: str, make: Callable[[], Any]) -> None:
+        self._waiting[name] = make
+
+    def group(self, name: str, path: str, missing: Callable[[str], Any]) -> None:
+        """Lets a submodule have such objects, too: one of the package's own, or one that is made here."""
+        if path not in sys.modules:
+            sys.modules[path] = self._namespace[name] = ModuleType(path, f"Operators of the group {name!r}.")
+        _lazy[path] = _Lazy(vars(sys.modules[path]), missing)
+
+    def has(self, name: str) -> bool:
+        return name in self._namespace or name in self._waiting
+
+    def _made(self, name: str) -> Any:
+        if name == "__all__":
+            return [name for name in self._names() if not name.startswith("_")]
+        if name not in self._waiting:
+            return self.missing(name)
+        return self._namespace.setdefault(name, self._waiting[name]())  # of two threads' that of the first
+
+    def _names(self) -> list[str]:
+        return sorted({*self._namespace, *self._waiting})
+
+
+_lazy: dict[str, _Lazy] = {}  # by the module's name
+
+
 class _Filled(NamedTuple):
     """A module whose names are those of operators."""
 
-    namespace: dict[str, Any]
     module: str
     make: Callable[[type[Op], str], Any]
     rename: Callable[[str], str]
@@ -66,26 +105,24 @@ class _Filled(NamedTuple):
         if not self.of(schema, name):
             return
         *folders, last = name.split(".")
-        target, path = self.namespace, self.module
+        path = self.module
         for folder in folders:
-            path = f"{path}.{folder}"
-            if path not in sys.modules:
-                sys.modules[path] = target[folder] = ModuleType(path, f"Operators of the group {folder!r}.")
-                vars(target[folder])["__getattr__"] = _missing(path, folder, self.rename)
-            target = vars(target[folder])
-        target[self.rename(last)] = self.make(schema, name)
+            outer, path = path, f"{path}.{folder}"
+            if path not in _lazy:
+                _lazy[outer].group(folder, path, _missing(path, folder, self.rename))
+        _lazy[path].put(self.rename(last), lambda: self.make(schema, name))
 
     def taken(self, name: str) -> bool:
         """Whether there is something of that name, or one of its groups is none."""
         *folders, last = name.split(".")
-        namespace = self.namespace
+        path = self.module
         for folder in folders:
-            if folder not in namespace:
+            if not _lazy[path].has(folder):
                 return False
-            if not isinstance(namespace[folder], ModuleType):
+            path = f"{path}.{folder}"
+            if path not in _lazy:
                 return True
-            namespace = vars(namespace[folder])
-        return self.rename(last) in namespace
+        return _lazy[path].has(self.rename(last))
 
 
 _filled: list[_Filled] = []
@@ -100,8 +137,12 @@ def fill(
     ``make`` gets an operator and one of its names, with all dots; ``of`` says which of these the module has.
     """
     load()
-    namespace["__getattr__"] = _missing(module, "", rename)
-    filled = _Filled(namespace, module, make, rename, of)
+    missing = _missing(module, "", rename)
+    if module in _lazy:
+        _lazy[module].missing = missing
+    else:
+        _lazy[module] = _Lazy(namespace, missing)
+    filled = _Filled(module, make, rename, of)
     for name, schema in registry.ops.items():
         if not name.rpartition(".")[2].startswith("_"):
             filled.put(schema, name)
@@ -124,6 +165,11 @@ def put(schema: type[Op]) -> None:
     """Puts an operator into the modules that are filled by now."""
     for filled in _filled:
         filled.put(schema, schema.name)
+
+
+def put_more(module: str, name: str, make: Callable[[], Any]) -> None:
+    """Puts one object more into a module that is filled."""
+    _lazy[module].put(name, make)
 
 
 def _missing(module: str, group: str, rename: Callable[[str], str]) -> Callable[[str], Any]:

@@ -6,5 +6,6 @@ from penstock import fn, ops
 
 __all__ = ["ExternalSource", "external_source"]
 
-ExternalSource = vars(ops)["ExternalSource"]
-external_source = vars(fn)["external_source"]
+# Both modules make their names when they are asked for them, which mypy does not see.
+ExternalSource = getattr(ops, "ExternalSource")  # noqa: B009
+external_source = getattr(fn, "external_source")  # noqa: B009

@@ -6,6 +6,7 @@ Names are those of `fn` in CamelCase, submodules included: ``ops.readers.File``,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from penstock import _catalog, _signatures, schemas
@@ -264,4 +265,5 @@ def mixed_ops() -> set[str]:
 _catalog.fill(
     globals(), __name__, lambda schema, name: class_of(schema, name, _catalog.class_name(name)), _catalog.class_name
 )
-globals().update({name: class_of(schema, name, name) for name, schema in registry.classes.items()})
+for _name, _schema in registry.classes.items():
+    _catalog.put_more(__name__, _name, partial(class_of, _schema, _name, _name))

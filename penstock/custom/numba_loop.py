@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penstock.errors import ArgumentError
 from penstock.frameworks import package
 from penstock.op import Called
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Array = np.ndarray[Any, Any]
 Described = Sequence[tuple[np.dtype[Any], int]]  # type and number of axes of each
@@ -79,7 +81,10 @@ class Loop:
         if self._whole or threads < 2 or self._bytes(extents) < _LARGE:
             self._loop(data, *extents, 0, size)
             return
-        self._pool = self._pool or ThreadPoolExecutor(threads, "penstock-numba")
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # takes long to import
+
+            self._pool = ThreadPoolExecutor(threads, "penstock-numba")
         ends: list[Any] = [size * k // threads for k in range(threads + 1)]
         parts = [self._pool.submit(self._loop, data, *extents, *ends[k : k + 2]) for k in range(threads)]
         wrong = [error for part in parts if (error := part.exception())]  # waits for all of them

@@ -10,11 +10,9 @@ import ctypes as c
 import enum
 import os
 import secrets
-import tarfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -185,6 +183,8 @@ def _add_all(index: _Index, work: Iterator[_Work], report: Report, progress: Cal
             for path, ranges in some:
                 _add(index, path, ranges, report, lock)
 
+    from concurrent.futures import ThreadPoolExecutor, wait  # takes long to import: only where it is needed
+
     threads = len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -253,6 +253,8 @@ def _below(folder: str, unreadable: list[str]) -> Iterator[str]:
 
 def _members(archive: str, unreadable: list[str]) -> Iterator[tuple[str, list[_Range]]]:
     """The files of a tar archive, some at a time."""
+    import tarfile
+
     try:
         with tarfile.open(archive, "r:") as tar:
             files = (member for member in tar if member.isreg() and not member.issparse())

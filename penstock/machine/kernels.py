@@ -13,7 +13,6 @@ import ctypes as c
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -172,6 +171,8 @@ def kept(path: Path) -> tuple[str, bytes] | None:
 
 def _keep(path: Path, maker: str, binary: bytes) -> None:
     """Writes it so that others see all of it or nothing. A folder that can't be written is no error."""
+    import tempfile  # with what it imports in turn, it takes longer than all of this module
+
     text = maker.encode() + b"\n" + binary
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

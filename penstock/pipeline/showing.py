@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +95,8 @@ class Showing(Looking):
 
     def _repr_html_(self) -> str:
         """What it is, and the batch that was taken last. Showing a pipeline neither builds it nor takes a batch."""
+        from html import escape  # not every process has a use for it
+
         text = f"<p><code>{escape(repr(self))}</code></p>"
         if self._shared is None:
             return text

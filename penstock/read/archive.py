@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as c
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from penstock.machine import native
 from penstock.read import kept
+from penstock.read.at_once import at_once
 from penstock.read.stores.addresses import is_address
 from penstock.read.stores.server import listen_for
 
@@ -48,8 +48,7 @@ def read_archives(paths: Sequence[str], indexes: Sequence[str] | None = None) ->
     work = [(path, False) for path in paths] if indexes is None else [(path, True) for path in indexes]
     if len(work) == 1:
         return [_read(*work[0])]
-    with ThreadPoolExecutor(min(len(work), _AT_ONCE)) as pool:
-        return list(pool.map(_read, *zip(*work, strict=True)))
+    return list(at_once(lambda one: _read(*one), work, _AT_ONCE))
 
 
 def _read(path: str, is_index: bool) -> Members:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as c
 import enum
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from penstock.machine import native
 from penstock.op import arg
 from penstock.read import kept
+from penstock.read.at_once import at_once
 from penstock.read.base import FilesShuffler, IndexReader
 from penstock.read.index import Index, digest_of, has_scheme, packed
 from penstock.read.stores.addresses import is_address
@@ -97,8 +97,7 @@ class RecordReader(IndexReader):
 
     def make_index(self) -> Index:
         files = self.files()
-        with ThreadPoolExecutor(min(len(files), _AT_ONCE)) as pool:
-            found = list(pool.map(self.records, range(len(files))))
+        found = list(at_once(self.records, range(len(files)), _AT_ONCE))
         sizes = [len(one.offsets) for one in found]
         if not sum(sizes):
             raise self.wrong("path", "there are no records")

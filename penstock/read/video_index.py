@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as c
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from penstock.errors import PenstockError
 from penstock.machine import codecs, native
 from penstock.read import kept
+from penstock.read.at_once import at_once
 from penstock.read.index import has_scheme
 
 _AT_ONCE = 8  # files that are gone through
@@ -75,11 +75,10 @@ def index_videos(
 ) -> list[VideoIndex | PenstockError]:
     """That of each file, or why there is none. ``progress`` is told how many files are done, and of how many."""
     found: list[VideoIndex | PenstockError] = []
-    with ThreadPoolExecutor(max(min(_AT_ONCE, len(paths)), 1)) as pool:
-        for one in pool.map(_attempt, paths):
-            found.append(one)
-            if progress:
-                progress(len(found), len(paths))
+    for one in at_once(_attempt, paths, _AT_ONCE):
+        found.append(one)
+        if progress:
+            progress(len(found), len(paths))
     return found
 
 

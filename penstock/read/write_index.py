@@ -6,7 +6,6 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, PenstockError, ReadError
 from penstock.read.archive import Members, read_archives
+from penstock.read.at_once import at_once
 from penstock.read.records import Format, Records, read
 from penstock.read.stores.addresses import is_address, parsed
 from penstock.read.stores.fetch import head_of, version_of
@@ -85,11 +85,10 @@ def write_indexes(
         raise ArgumentError(f"index: output={str(into)!r}: there are {len(names)} files: expected a folder")
     sizes = [_size_of(name) for name in names]
     found: list[Written | PenstockError] = []
-    with ThreadPoolExecutor(min(_AT_ONCE, len(names))) as pool:
-        for one in pool.map(lambda name: _write(name, into, force), names):
-            found.append(one)
-            if progress:
-                progress(sum(sizes[: len(found)]), sum(sizes))
+    for one in at_once(lambda name: _write(name, into, force), names, _AT_ONCE):
+        found.append(one)
+        if progress:
+            progress(sum(sizes[: len(found)]), sum(sizes))
     return found
 
 

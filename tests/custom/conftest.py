@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from penstock import fn, ops, plugin_manager
+from penstock import _catalog, fn, ops, plugin_manager
 from penstock.experimental import dynamic
 from penstock.op import registry
 from tests.custom import build
@@ -34,7 +35,8 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def _restoring() -> Iterator[None]:
     groups = [m for name, m in sys.modules.items() if name.startswith(("penstock.fn.", "penstock.ops.", DYNAMIC))]
-    scopes = [registry.ops, *map(vars, (fn, ops, *groups))]
+    waiting = [lazy._waiting for lazy in _catalog._lazy.values()]
+    scopes: list[dict[str, Any]] = [registry.ops, _catalog._lazy, *waiting, *map(vars, (fn, ops, *groups))]
     before = [dict(scope) for scope in scopes]
     modules, loaded = set(sys.modules), set(plugin_manager._loaded)
     yield

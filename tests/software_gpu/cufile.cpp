@@ -77,8 +77,8 @@ void software_cufile_fail(int call, int code) { fails[call] = code; }
 void software_cufile_hang(int milliseconds) { hangs = milliseconds; }
 void software_cufile_short(int bytes) { short_reads = bytes; }
 // Uses of the driver, files and buffers that are registered now; files and reads so far; reads of whole pages into
-// registered memory; the most files at a time; how often the driver was opened, and files were to be registered: as many
-// of them as there is room for.
+// registered memory; the most files at a time; how often the driver was opened, and files were to be registered: as
+// many of them as there is room for.
 void software_cufile_counts(int* to, int room) {
   std::lock_guard lock(mutex);
   const int now[] = {uses, int(files.size()), int(buffers.size()), registered, read_calls, whole_pages, most_files,

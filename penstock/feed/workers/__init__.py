@@ -9,9 +9,7 @@ from penstock.errors import GraphError
 from penstock.feed.ahead import Ahead
 from penstock.feed.external import ExternalSource
 from penstock.feed.workers.pool import Pool
-from penstock.feed.workers.processes import MOST, ProcessPool
 from penstock.feed.workers.tasks import Setup
-from penstock.feed.workers.threads import ThreadPool
 from penstock.graph.node import OpNode
 from penstock.pickling import Pickler
 
@@ -36,6 +34,10 @@ class Workers:
                 (threaded if node.op.poll.threads else others).append(node)
         if not (threaded or others):
             return
+        # They take long to import, and most pipelines have no such source.
+        from penstock.feed.workers.processes import MOST, ProcessPool
+        from penstock.feed.workers.threads import ThreadPool
+
         if not isinstance(count, int) or not 1 <= count <= MOST:
             raise GraphError(
                 f"py_num_workers={count!r}, but external sources with `parallel` need 1 to {MOST} workers"
@@ -61,7 +63,7 @@ class Workers:
 
     def memory(self) -> list[int]:
         """Bytes of shared memory, by slot."""
-        return [size for pool in self._pools if isinstance(pool, ProcessPool) for size in pool.statistics()]
+        return [size for pool in self._pools for size in pool.memory()]
 
     def close(self) -> None:
         """Ends them. Any thread may call it at any moment."""

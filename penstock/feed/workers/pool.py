@@ -146,6 +146,10 @@ class Pool:
         """Puts others in place of workers that do not come back from these tasks; says who it was."""
         raise NotImplementedError
 
+    def memory(self) -> list[int]:
+        """Bytes of memory that is shared with processes, by slot."""
+        return []
+
     def close(self) -> None:
         """Ends the workers. Any thread may call it at any moment, and more than once."""
         raise NotImplementedError

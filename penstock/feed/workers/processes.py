@@ -246,8 +246,7 @@ class ProcessPool(Pool):
                 self._mourn(k, one, wanted=False)
         return ", ".join(names) or "no worker process"
 
-    def statistics(self) -> list[int]:
-        """Bytes of shared memory by slot."""
+    def memory(self) -> list[int]:
         return self._slots.sizes()
 
     def close(self) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
 from penstock import _settings
 from penstock.errors import ReadError
 from penstock.machine import native
+from penstock.read.at_once import at_once
 from penstock.read.stores import clients, fetch, server
 from penstock.read.stores.addresses import parsed
 
@@ -34,9 +34,9 @@ def folders(
         top = _whole(lambda: obstore.list_with_delimiter(client, address.path or None))
         names = {os.fsencode(path.rpartition("/")[2]): path for path in top["common_prefixes"]}
         chosen = sorted(name for name in names if wanted(name))
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            work = [pool.submit(_whole, partial(_files, client, address.root, names[name], match)) for name in chosen]
-            found = [(name, one.result()) for name, one in zip(chosen, work, strict=True)]
+        work = [partial(_files, client, address.root, names[name], match) for name in chosen]
+        files = at_once(_whole, work, _AT_ONCE)
+        found = list(zip(chosen, files, strict=True))
     except ReadError:
         raise
     except Exception as error:
