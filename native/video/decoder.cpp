@@ -50,9 +50,15 @@ bool Decoder::decode(const int64_t* frames, int64_t count, psv_take take, void* 
     const size_t key = keys_.of(f, own);
     const bool goes_on = running_ && f > shown_ && started_ <= key && !skipped_.count(own);
     if (!goes_on || keys_[key] > next_) start(key);
+    end_ = i + 1 < count && keys_[keys_.of(frames[i + 1], index_.order()[frames[i + 1]])] > own ? f : -1;
     // Not every key frame is one that decoding can begin with, whatever the container says.
     for (size_t back : {size_t(1), size_t(4), size_t(0)}) {
-      const bool came = go_on_to(f);
+      bool came = go_on_to(f);
+      if (!came && end_ == f) {
+        end_ = -1;
+        start(started_);
+        came = go_on_to(f);
+      }
       const std::string problem = came ? what_is_broken(f) : "its packet gives no picture";
       if (problem.empty()) break;
       if (back == 0 || started_ == 0)
@@ -77,8 +83,24 @@ bool Decoder::go_on_to(int64_t frame) {
       if (number > frame) return false;
     }
     if (draining_) return false;
-    send();
+    // A decoder wants a few more packets before it gives a frame, unless it is told that there are none.
+    if (frame == end_ && is_sent(frame)) {
+      drain();
+      running_ = false;
+    } else {
+      send();
+    }
   }
+}
+
+// Whether all packets of a frame were: that of a second field, which comes next, shows none of its own.
+bool Decoder::is_sent(int64_t frame) const {
+  return next_ > index_.order()[frame] && (next_ >= index_.head().packets || packet(next_).frame >= 0);
+}
+
+void Decoder::drain() {
+  draining_ = true;
+  avcodec_send_packet(codec_.get(), nullptr);
 }
 
 void Decoder::start(size_t key) {
@@ -99,8 +121,7 @@ bool Decoder::is_skipped(int64_t number) const {
 
 void Decoder::send() {
   if (next_ >= index_.head().packets) {
-    draining_ = true;
-    avcodec_send_packet(codec_.get(), nullptr);
+    drain();
     return;
   }
   input_.allow_more();

@@ -27,7 +27,9 @@ class Decoder {
   void start(size_t key);
   void send();
   bool receive();
+  void drain();
   bool is_skipped(int64_t packet) const;
+  bool is_sent(int64_t frame) const;
   std::string what_is_broken(int64_t frame) const;
   psv_picture picture(int64_t frame) const;
 
@@ -44,6 +46,7 @@ class Decoder {
   size_t started_ = 0;                      // with which of these this run began
   int64_t next_ = 0;                        // the packet to be sent
   int64_t shown_ = -1;                      // the last frame that came out
+  int64_t end_ = -1;                        // behind this frame decoding begins anew elsewhere; -1: behind none
   std::unordered_set<int64_t> skipped_;     // packets that were sent though none of their frames was wanted
   std::vector<int64_t> broken_;             // packets of this run that could not be decoded
   const int64_t* wanted_ = nullptr;
