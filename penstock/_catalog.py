@@ -69,6 +69,7 @@ class _Lazy:
 
     def put(self, name: str, make: Callable[[], Any]) -> None:
         self._waiting[name] = make
+        self._namespace.pop(name, None)  # of an operator that is defined anew
 
     def group(self, name: str, path: str, missing: Callable[[str], Any]) -> None:
         """Lets a submodule have such objects, too: one of the package's own, or one that is made here."""

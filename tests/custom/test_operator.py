@@ -239,6 +239,7 @@ def test_the_decorator_gives_the_operator_and_may_replace_it() -> None:
         return "v + 1.0f"
 
     first = made(lambda: changing(np.int32([1])))
+    assert made(lambda: any_fn.changing(np.int32([1]))).run()[0].at(0).tolist() == [2]
 
     @penstock.operator  # type: ignore[no-redef]
     def changing() -> str:  # noqa: F811
