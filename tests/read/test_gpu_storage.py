@@ -128,12 +128,15 @@ def test_the_driver_is_closed_when_the_process_ends(software_gpu: dict[str, str]
     if not software_gpu:
         pytest.skip("a real cuFile does not tell what it does")
     script = (
-        "import atexit, ctypes, os\nmain = os.getpid()\n"
+        "import atexit, os\nmain = os.getpid()\n"
         "def ended():\n"
-        "    counts = (ctypes.c_int * 8)()\n"
-        "    ctypes.CDLL(os.environ['PENSTOCK_CUFILE']).software_cufile_counts(counts, 8)\n"
-        "    if os.getpid() == main: print(list(counts)[:3], counts[7])\n"
-        "atexit.register(ended)\n" + f"import sys\nsys.argv = ['', {str(tmp_path)!r}]\n" + _ENDS + end
+        "    counts = CuFile(os.environ['PENSTOCK_CUFILE']).counts()\n"
+        "    if os.getpid() == main: print(list(counts[:3]), counts.opened)\n"
+        "atexit.register(ended)\n"
+        "from tests.read.cufile import CuFile\n"  # what it imports ends before
+        + f"import sys\nsys.argv = ['', {str(tmp_path)!r}]\n"
+        + _ENDS
+        + end
     )
     assert _run(script, {**software_gpu, "PENSTOCK_GDS": "on"}) == "[0, 0, 0] 1\n"
 
