@@ -4,8 +4,8 @@
 // in the stream's order, and overwritten when it is unmapped.
 //
 // Of the environment: SOFTWARE_NVCUVID_SILENT=1 has no frame come out, SOFTWARE_NVCUVID_NO="9,11" does not take codecs
-// with these numbers, SOFTWARE_NVCUVID_LOG names a file in which is noted that decoders are made, changed and destroyed,
-// and that they decode a picture.
+// with these numbers, SOFTWARE_NVCUVID_LOG names a file in which is noted that decoders are made, changed and
+// destroyed, and that they decode a picture.
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavutil/pixdesc.h>

@@ -30,8 +30,8 @@ template <class V> class Kept {
   }
 
   // Likewise; but where another thread's decoder is on its way to a place between `begin` and the first frame, it is
-  // waited for, and goes on here. It comes no later than one that decodes all of that itself, where none of these frames
-  // can be passed over, and what decodes has no more to do than each frame once.
+  // waited for, and goes on here. It comes no later than one that decodes all of that itself, where none of these
+  // frames can be passed over, and what decodes has no more to do than each frame once.
   template <class Make, class Use> void follow(const Stretch& s, Make make, Use use) {
     Run mine(*this, s);
     auto video = mine.end(used(s, mine.start(), make, use));
@@ -48,7 +48,8 @@ template <class V> class Kept {
     std::unique_ptr<V> video;                      // for who waits
   };
 
-  // One that is under way, for others to follow. Nobody waits but for those who came before, so somebody always goes on.
+  // One that is under way, for others to follow. Nobody waits but for those who came before, so somebody always goes
+  // on.
   class Run {
    public:
     Run(Kept& kept, const Stretch& s) : kept_(kept) {
