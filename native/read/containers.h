@@ -34,14 +34,6 @@ class Containers {
     return found;
   }
 
-  // Whether one is there that take() would give, and lies at `from` or behind it.
-  bool has(int64_t container, int64_t from, int64_t place) {
-    std::lock_guard lock(mutex_);
-    for (const auto& one : idle_)
-      if (one->container == container && from <= one->place && one->place <= place) return true;
-    return false;
-  }
-
   // The one that lies unused for longest goes when there are too many.
   void give_back(std::unique_ptr<T> one) {
     std::unique_ptr<T> surplus;                    // its destructor may wait for a disk, so without the lock

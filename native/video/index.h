@@ -55,13 +55,6 @@ class VideoIndex {
     return double(of_frame(frame).pts) * head().time_num / head().time_den;
   }
 
-  // The frame that decoding begins with for this one: the last key frame before it that is shown no later.
-  int64_t begin_of(int64_t frame) const {
-    for (int64_t p = order()[frame]; p > 0; p--)
-      if (const VideoPacket& one = packets()[p]; one.is_key && one.frame >= 0 && one.frame <= frame) return one.frame;
-    return 0;
-  }
-
   static int64_t padded(int64_t bytes) { return (bytes + 7) & ~int64_t(7); }
   static int64_t size_of(int64_t extradata, int64_t packets, int64_t frames) {
     return int64_t(sizeof(VideoHead)) + padded(extradata) + packets * int64_t(sizeof(VideoPacket)) + padded(frames * 4);

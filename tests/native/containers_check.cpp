@@ -1,26 +1,21 @@
 // Checks that a source of many samples may keep what it knows of a container between them (native/read/containers.h):
 // an operator that decodes a toy video, of which a frame depends on all frames since the last key frame. Its sequences
 // come out the same in any order, on any number of threads; in order none of the frames is decoded twice, and in any
-// order a sample costs at most the frames since a key frame. And that who follows another's decoder
-// (native/ops/decode/kept_videos.h) gets it, whatever happens to that.
+// order a sample costs at most the frames since a key frame.
 //
 //   containers_check                        exit status 0: all is well (arguments are ignored)
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/operator.h"
-#include "ops/decode/kept_videos.h"
 #include "penstock.h"
 #include "read/containers.h"
 #include "read/memory_files.h"
@@ -172,93 +167,10 @@ void check_which_is_taken() {
   expect(!idle.take(1, 15), "the one that lay there for longest is kept");
 }
 
-// A decoder that only counts.
-struct Counter {
-  explicit Counter(std::atomic<int>& made) { made++; }
-  int64_t container = 0, place = 0;
-  std::atomic<bool> busy{false};
-};
-
-constexpr int64_t kGroup = 60, kClip = 7;          // frames
-
-Stretch clip_at(int64_t first) { return {0, first / kGroup * kGroup, first, first + kClip - 1}; }
-
-// While a thread has a decoder, one that wants what follows begins; and while that has it, the next one.
-void follow_one_another(Kept<Counter>& kept, std::atomic<int>& made, int64_t first, int64_t end, bool fails) {
-  const auto make = [&] { return std::make_unique<Counter>(made); };
-  std::thread next;
-  try {
-    kept.follow(clip_at(first), make, [&](Counter& c) {
-      expect(!c.busy.exchange(true), "two threads have one decoder");
-      if (first + kClip < end) {
-        next = std::thread([&] { follow_one_another(kept, made, first + kClip, end, false); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      }
-      c.busy = false;
-      if (fails) throw std::runtime_error("it is broken");
-    });
-  } catch (const std::runtime_error&) {
-    expect(fails, "it fails elsewhere");
-  }
-  if (next.joinable()) next.join();
-}
-
-void check_who_is_followed() {
-  for (bool fails : {false, true}) {
-    Kept<Counter> kept(4);
-    std::atomic<int> made{0};
-    follow_one_another(kept, made, 0, 5 * kClip, fails);
-    expect(made == (fails ? 2 : 1), "sequences that follow each other have decoders of their own");
-  }
-  Kept<Counter> kept(4);
-  std::atomic<int> made{0};
-  const auto make = [&] { return std::make_unique<Counter>(made); };
-  kept.follow(clip_at(0), make, [&](Counter&) {    // others do not wait for it: this would have no end
-    kept.follow(clip_at(kGroup), make, [&](Counter&) {
-      kept.follow(clip_at(3), make, [&](Counter&) {});
-    });
-  });
-  expect(made == 3, "a decoder is taken from who has it");
-}
-
-// However sequences come, all are served, and each decoder by one thread at a time.
-void check_many_threads() {
-  std::mt19937 random(3);
-  for (bool in_order : {true, false}) {
-    Kept<Counter> kept(4);
-    std::atomic<int> made{0};
-    std::atomic<int64_t> at{0}, served{0};
-    std::vector<int64_t> firsts;
-    for (int64_t f = 0; f < 4000; f += 3) firsts.push_back(f);
-    if (!in_order) std::shuffle(firsts.begin(), firsts.end(), random);
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 8; t++)
-      threads.emplace_back([&] {
-        for (int64_t i; (i = at++) < int64_t(firsts.size());) {
-          const Stretch s = clip_at(firsts[size_t(i)]);
-          try {
-            kept.follow(s, [&] { return std::make_unique<Counter>(made); }, [&](Counter& c) {
-              expect(!c.busy.exchange(true), "two threads have one decoder");
-              std::this_thread::yield();
-              served++;
-              c.busy = false;
-              if (s.first % 30 == 0) throw std::runtime_error("it is broken");
-            });
-          } catch (const std::runtime_error&) {
-          }
-        }
-      });
-    for (auto& t : threads) t.join();
-    expect(served == int64_t(firsts.size()), "a sequence was not served");
-  }
-}
-
 }  // namespace
 
 int main() {
   check_which_is_taken();
-  check_who_is_followed();
-  check_many_threads();
   std::vector<Frames> videos;
   std::vector<int64_t> containers, frames;
   Frames wanted;

@@ -4,8 +4,8 @@
 // in the stream's order, and overwritten when it is unmapped.
 //
 // Of the environment: SOFTWARE_NVCUVID_SILENT=1 has no frame come out, SOFTWARE_NVCUVID_NO="9,11" does not take codecs
-// with these numbers, SOFTWARE_NVCUVID_LOG names a file in which is noted that decoders are made, changed and
-// destroyed, and that they decode a picture.
+// with these numbers, SOFTWARE_NVCUVID_LOG names a file in which decoders that are made, changed and destroyed are
+// noted.
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavutil/pixdesc.h>
@@ -186,7 +186,6 @@ CUresult cuvidDestroyDecoder(Decoder handle) {
 CUresult cuvidDecodePicture(Decoder handle, PictureParams* p) {
   auto& d = *static_cast<SoftDecoder*>(handle);
   if (p->picture < 0 || size_t(p->picture) >= d.surfaces.size()) return kInvalid;
-  log("decode");
   const auto& frame = *reinterpret_cast<const AVFrame*>(p->data);
   if (unsigned(frame.width) > d.info.width || unsigned(frame.height) > d.info.height) return kInvalid;
   store(frame, d, d.surfaces[size_t(p->picture)]);

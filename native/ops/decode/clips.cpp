@@ -21,7 +21,7 @@ struct Clips::GpuState : State {
 struct Clips::Plan {
   std::vector<int64_t> frames;                 // rising
   std::multimap<int64_t, int64_t> places;      // by frame
-  Stretch stretch{};                           // for who keeps decoders
+  int64_t first = 0, last = 0;                 // for who keeps decoders
   size_t bytes = 0;                            // of these frames' packets
 
   explicit Plan(const ClipOrder& order) {
@@ -32,8 +32,7 @@ struct Clips::Plan {
     std::sort(frames.begin(), frames.end());
     frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
     for (const int64_t f : frames) bytes += order.index.of_frame(f).bytes;
-    if (!frames.empty())
-      stretch = {order.video, order.index.begin_of(frames.front()), frames.front(), frames.back()};
+    if (!frames.empty()) first = frames.front(), last = frames.back();
   }
 };
 
@@ -61,7 +60,7 @@ void Clips::write(const ClipOrder& order, SequenceSource::Frames& out, State& st
   const auto use = [&](Video& video) { writer_.write(video, order.index, order.frames, order.count, out, state); };
   if (order.video == ClipOrder::kNotKept) return use(*make());
   const Plan plan(order);
-  kept_.with(plan.stretch, make, use);
+  kept_.with(order.video, plan.first, plan.last, make, use);
 }
 
 void Clips::write_on_gpu(const ClipOrder& order, Tensor& out, State& s) const {
@@ -112,7 +111,7 @@ void Clips::write_by_nvdec(const ClipOrder& order, const Plan& plan, Tensor& out
     video.decode(plan.frames.data(), int64_t(plan.frames.size()), *state.stream, take);
   };
   if (order.video == ClipOrder::kNotKept) return use(*make());
-  kept_on_gpu_.follow(plan.stretch, make, use);
+  kept_on_gpu_.with(order.video, plan.first, plan.last, make, use);
 }
 
 void Clips::write_by_cpu(const ClipOrder& order, Tensor& out, GpuState& state) const {
