@@ -41,7 +41,10 @@ def ours(
     With ``device="gpu"`` the operator runs there, and so do its inputs, but those that it needs on the CPU.
     """
     device_id = None if device is None else 0
-    pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7)
+    pipe = Pipeline(
+        batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7,
+        prefetch_queue_depth=2 if batch_size else 1,  # nobody would look at a second batch of all samples
+    )  # fmt: skip
     schema = registry.ops[case.op]
     with pipe:
         inputs = first([s.node() for s in case.inputs])
@@ -67,7 +70,8 @@ def dalis(case: Case, device: str = "cpu") -> list[Result]:
     import nvidia.dali.fn as dali_fn
 
     on_gpu = device == "gpu"
-    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=0 if on_gpu else None, seed=7)
+    device_id = 0 if on_gpu else None
+    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=device_id, seed=7, prefetch_queue_depth=1)
     schema = registry.ops[case.op]
 
     def source(samples: Samples) -> Any:
