@@ -41,10 +41,7 @@ def ours(
     With ``device="gpu"`` the operator runs there, and so do its inputs, but those that it needs on the CPU.
     """
     device_id = None if device is None else 0
-    pipe = Pipeline(
-        batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7,
-        prefetch_queue_depth=2 if batch_size else 1,  # nobody would look at a second batch of all samples
-    )  # fmt: skip
+    pipe = Pipeline(batch_size=batch_size or case.count, num_threads=num_threads, device_id=device_id, seed=7)
     schema = registry.ops[case.op]
     with pipe:
         inputs = first([s.node() for s in case.inputs])
