@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -103,15 +104,20 @@ class Bench:
         yield from table(["set", "work", "with an index", "without", "times"], rows)
 
     def scaling(self) -> Iterator[str]:
+        yield "Images per second, and how many times those of one thread; batches of 128."
+        yield ""
+        cores = os.cpu_count() or 1
+        counts = sorted({*(1 << k for k in range(cores.bit_length())), cores})
         rows = []
-        for work in ("train", "val", "decode"):
-            pairs = [
-                Contestant(who, work, photos("420", self.count), n) for who in ("penstock", "dali") for n in (1, 2)
-            ]
-            contest(pairs, self.rounds, self.seconds)
-            for one, two in (pairs[:2], pairs[2:]):
-                rows.append([work, one.who, f"{one.rate:.0f}", f"{two.rate:.0f}", f"{ratio(two, one):.2f}"])
-        yield from table(["work (420)", "who", "1 thread", "2 threads", "times"], rows)
+        for work, name in (("train", "420"), ("val", "420"), ("decode", "420"), ("train", "png")):
+            root = photos(name, self.count)
+            for who in ("penstock", "dali"):
+                by_threads = [Contestant(who, work, root, n, batch=128) for n in counts]
+                contest(by_threads, self.rounds, self.seconds)
+                rates = (f"{c.rate:.0f}" for c in by_threads)
+                rows.append([f"{work} {name}", who, *rates, f"{ratio(by_threads[-1], by_threads[0]):.2f}"])
+        threads = ("1 thread" if n == 1 else f"{n} threads" for n in counts)
+        yield from table(["work", "who", *threads, "times"], rows)
 
     def busy(self) -> Iterator[str]:
         yield "One loader thread. A second Python thread takes the batches, while pure Python runs all the time: in the"
@@ -167,7 +173,7 @@ def main() -> None:
         "conditionals": ("Conditionals", bench.conditionals),
         "operators": ("Operators", bench.operators),
         "index": ("With an index of JPEG files", bench.index),
-        "scaling": ("From one thread to two", bench.scaling),
+        "scaling": ("From one thread to all", bench.scaling),
         "busy": ("A busy main thread", bench.busy),
         "imports": ("Import time", bench.imports),
         "memory": ("Memory", bench.memory),
