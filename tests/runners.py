@@ -67,7 +67,8 @@ def dalis(case: Case, device: str = "cpu") -> list[Result]:
     import nvidia.dali.fn as dali_fn
 
     on_gpu = device == "gpu"
-    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=0 if on_gpu else None, seed=7)
+    device_id = 0 if on_gpu else None
+    pipe = dali.Pipeline(batch_size=case.count, num_threads=1, device_id=device_id, seed=7, prefetch_queue_depth=1)
     schema = registry.ops[case.op]
 
     def source(samples: Samples) -> Any:

@@ -12,12 +12,8 @@
 namespace ps {
 namespace {
 
-// Few sizes, at most a quarter apart, so that batches which differ a little use the same blocks again.
-size_t size_class(size_t bytes) {
-  size_t step = 4096;
-  while (step * 8 < bytes) step *= 2;
-  return (bytes + step - 1) / step * step;
-}
+// From here on a block that is larger than it need be costs more than one that is made anew.
+constexpr size_t kLarge = size_t(16) << 20;
 
 struct HostAllocator : Allocator {
   void* allocate(size_t bytes) override {
@@ -83,12 +79,40 @@ BufferRef Pool::reuse(size_t capacity, const void* stream) {
   return nullptr;
 }
 
+// Few sizes, at most a quarter apart, so that batches which differ a little use the same blocks again; large ones at
+// most a sixteenth, where outgrow() keeps their number down.
+size_t Pool::size_class(size_t bytes) const {
+  const size_t steps = !trims_ && bytes >= kLarge ? 32 : 8;
+  size_t step = 4096;
+  while (step * steps < bytes) step *= 2;
+  return (bytes + step - 1) / step * step;
+}
+
+// With the lock held: frees the largest block that lies here and is somewhat too small, for one of this capacity to
+// take its place. Batches that are larger than those before would otherwise leave these ones' blocks behind. It does
+// not go on for ever, as blocks only grow by it. False: there is none. The lock is released meanwhile.
+bool Pool::outgrow(size_t capacity, Lock& lock) {
+  if (trims_ || capacity < kLarge) return false;
+  for (auto it = unused_.lower_bound(capacity); it != unused_.begin();) {
+    --it;
+    if (it->first + it->first / 2 < capacity) return false;
+    if (!it->second.ready(nullptr)) continue;
+    const auto [size, block] = std::move(*it);
+    unused_.erase(it);
+    unused_bytes_ -= size;
+    free(block.data, size, lock);
+    return true;
+  }
+  return false;
+}
+
 BufferRef Pool::take(size_t bytes, const void* stream) {
   const size_t capacity = size_class(bytes + kRowSlack);
   Lock lock(mutex_);
   while (true) {
     if (BufferRef b = reuse(capacity, stream)) return b;
     void* data = reserve_.take(capacity);
+    if (!data && outgrow(capacity, lock)) data = reserve_.take(capacity);
     if (!data) data = from_system(capacity, lock);
     if (data) {
       note_use();

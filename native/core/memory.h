@@ -83,6 +83,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void note_use();
   void trim(std::vector<std::pair<void*, size_t>>& surplus);
   BufferRef reuse(size_t capacity, const void* stream);
+  size_t size_class(size_t bytes) const;
+  bool outgrow(size_t capacity, Lock& lock);
   void* from_system(size_t capacity, Lock& lock);
   bool make_room(Lock& lock);
   void free(void* data, size_t capacity, Lock& lock);

@@ -69,7 +69,7 @@ def dali_run(make: Callable[[Callable[..., Any]], Any]) -> list[Any]:
     def node(array: Array, layout: str | None = None) -> Any:
         return dali_fn.external_source(source=lambda: [array], batch=True, layout=layout)
 
-    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:
         made = make(node)
         pipe.set_outputs(*(made if isinstance(made, (tuple, list)) else [made]))

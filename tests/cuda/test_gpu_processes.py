@@ -202,6 +202,24 @@ def test_a_gpu_without_memory_left(software_gpu: dict[str, str]) -> None:
     assert run_script(body, software_gpu, SOFTWARE_GPU_MEMORY="32000000") == "True True\n"
 
 
+def test_blocks_that_have_become_too_small_are_not_kept(software_gpu: dict[str, str]) -> None:
+    """Batches of 20 to 59 MB, each larger than the one before: larger blocks take the places of theirs."""
+    body = (
+        MEMORY
+        + """
+    @pipeline_def(batch_size=1, num_threads=1, device_id=0, prefetch_queue_depth=1, enable_memory_stats=True)
+    def growing():
+        source = lambda info: np.zeros((20 + info.iteration) * 1_000_000, np.uint8)
+        return fn.external_source(source=source, batch=False).gpu()
+
+    pipe = growing()
+    print([pipe.run()[0].shape() for _ in range(40)] == [[(n * 1_000_000,)] for n in range(20, 60)])
+    print(held(pipe) <= 4 * 60_000_000, pipe.statistics()["memory"]["pinned"]["held"] <= 4 * 60_000_000)
+    """
+    )
+    assert run_script(body, software_gpu) == "True\nTrue True\n"
+
+
 def test_a_budget_that_makes_no_sense_is_refused(software_gpu: dict[str, str]) -> None:
     body = MEMORY + "    try:\n        large(10).run()\n    except errors.PenstockError as e:\n        print(e)\n"
     out = run_script(body, software_gpu, PENSTOCK_DEVICE_MEMORY="plenty")

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,16 +62,47 @@ except penstock.errors.InputError:
 else:
     raise AssertionError
 """
+# What it has made is kept by its text, and copied.
+COMPILER = """#!/bin/sh
+case "$*" in *--version*) exec {real} "$@" ;; esac
+echo called >> "$PENSTOCK_CACHE.notes"
+for made; do case "$made" in *.cpp) text=$made ;; esac; done
+kept={compiled}/$(sha256sum < "$text" | cut -c 1-64)
+if ! cp "$kept" "$made" 2> /dev/null; then
+  {real} "$@" && cp "$made" "$kept.$$" && mv "$kept.$$" "$kept"
+fi
+"""
+Start = Callable[..., subprocess.Popen[str]]
 needs_compiler = pytest.mark.skipif(compiler.compiler() is None, reason="needs a C++ compiler")
 
 
-def start(folder: Path, **environment: str) -> subprocess.Popen[str]:
-    script = folder.with_suffix(".py")
-    script.write_text(SCRIPT)
-    return subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PENSTOCK_CACHE": str(folder), **environment},
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the script lies, and a compiler that notes each call beside the folder of the cache.
+
+    What it compiles, the text of which names the script, it compiles once: these tests are about what becomes of it.
+    """
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "compiled").mkdir()
+    command = folder / "noting"
+    command.write_text(COMPILER.format(real=shutil.which("c++"), compiled=folder / "compiled"))
+    command.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def start(place: Path, tmp_path: Path) -> Start:
+    """Starts the script, or another text in its place."""
+
+    def started(text: str = SCRIPT, **environment: str) -> subprocess.Popen[str]:
+        (place / "script.py").write_text(text)
+        variables = {"PYTHONPATH": str(ROOT), "PENSTOCK_CACHE": str(tmp_path / "cache"), "CXX": str(place / "noting")}
+        return subprocess.Popen(
+            [sys.executable, str(place / "script.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **variables, **environment},
+        )  # fmt: skip
+
+    return started
 
 
 def done(process: subprocess.Popen[str]) -> str:
@@ -79,68 +111,57 @@ def done(process: subprocess.Popen[str]) -> str:
     return err
 
 
-def compilers(tmp_path: Path) -> tuple[Path, Path]:
-    """A compiler that notes each call, and the file of notes."""
-    real, notes = shutil.which("c++"), tmp_path / "notes"
-    command = tmp_path / "noting"
-    command.write_text(f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo called >> {notes};; esac\nexec {real} "$@"\n')
-    command.chmod(0o755)
-    notes.touch()
-    return command, notes
+def calls(tmp_path: Path) -> int:
+    """How often the compiler was called to compile."""
+    return (tmp_path / "cache.notes").read_text().count("called")
 
 
 @needs_compiler
-def test_once_for_all_processes_and_places_in_the_script(tmp_path: Path) -> None:
-    command, notes = compilers(tmp_path)
-    together = [start(tmp_path / "cache", CXX=str(command)) for _ in range(2)]
+def test_once_for_all_processes_and_places_in_the_script(tmp_path: Path, start: Start) -> None:
+    together = [start() for _ in range(2)]
     for process in together:
         done(process)
     kept = list((tmp_path / "cache" / "operators").iterdir())
     assert len(kept) == 3  # nothing half-made is left
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o700 for path in kept)
-    calls = notes.read_text().count("called")
-    assert 3 <= calls <= 6
-    global SCRIPT
-    before, SCRIPT = SCRIPT, "\n\n# moved\n" + SCRIPT
-    try:
-        done(start(tmp_path / "cache", CXX=str(command)))
-    finally:
-        SCRIPT = before
-    assert notes.read_text().count("called") == calls
+    before = calls(tmp_path)
+    assert 3 <= before <= 6
+    done(start("\n\n# moved\n" + SCRIPT))
+    assert calls(tmp_path) == before
 
 
 @needs_compiler
-def test_what_others_could_have_written_is_not_loaded(tmp_path: Path) -> None:
-    done(start(tmp_path / "cache"))
+def test_what_others_could_have_written_is_not_loaded(tmp_path: Path, start: Start) -> None:
+    done(start())
     for path in (tmp_path / "cache" / "operators").iterdir():
         path.write_bytes(b"not a library")
         path.chmod(0o777)
-    assert "not kept" not in done(start(tmp_path / "cache"))  # made anew
+    assert "not kept" not in done(start())  # made anew
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o700 for path in (tmp_path / "cache" / "operators").iterdir())
     (tmp_path / "cache" / "operators").chmod(0o777)
-    assert "others than you can write to" in done(start(tmp_path / "cache"))
+    assert "others than you can write to" in done(start())
     (tmp_path / "cache" / "operators").chmod(0o700)
     (tmp_path / "cache").chmod(0o777)  # so that the folder in it can be replaced
-    assert "others than you can write to" in done(start(tmp_path / "cache"))
+    assert "others than you can write to" in done(start())
 
 
 @needs_compiler
-def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
-    done(start(tmp_path / "cache"))
+def test_a_damaged_file_is_made_anew(tmp_path: Path, start: Start) -> None:
+    done(start())
     for path in (tmp_path / "cache" / "operators").iterdir():
         path.write_bytes(path.read_bytes()[:100])
-    done(start(tmp_path / "cache"))
+    done(start())
 
 
 @needs_compiler
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(tmp_path: Path, start: Start) -> None:
     (tmp_path / "cache").write_text("a file")
-    assert "compiled operators are not kept in" in done(start(tmp_path / "cache"))
+    assert "compiled operators are not kept in" in done(start())
 
 
-def test_without_a_compiler_numba_takes_its_place(tmp_path: Path) -> None:
+def test_without_a_compiler_numba_takes_its_place(tmp_path: Path, start: Start) -> None:
     pytest.importorskip("numba")
-    done(start(tmp_path / "cache", PATH=str(tmp_path), CXX=""))
+    done(start(PATH=str(tmp_path), CXX=""))
     assert not (tmp_path / "cache").exists()
 
 

@@ -17,7 +17,7 @@ def with_dali(files: list[bytes], operator: str, inputs: list[Array] | None = No
     for part in operator.split("."):
         make = getattr(make, part)
 
-    @dali.pipeline_def(batch_size=len(files), num_threads=2, device_id=None, seed=1)
+    @dali.pipeline_def(batch_size=len(files), num_threads=2, device_id=None, seed=1, prefetch_queue_depth=1)
     def pipeline() -> Any:
         encoded = dali.fn.external_source(lambda: [np.frombuffer(file, np.uint8) for file in files])
         extra = [dali.types.Constant(value, device="cpu") for value in inputs or []]

@@ -155,6 +155,28 @@ def test_readers(names: list[str], make: Any, shuffle: bool) -> None:
         assert_alike(a, b)
 
 
+@pytest.mark.parametrize("arguments", [dict(step=5), dict(step=2), dict(random_shuffle=True, step=3)], ids=str)
+def test_readers_of_the_same_files_on_many_threads(names: list[str], arguments: dict[str, Any]) -> None:
+    """Two shards side by side, closed before the end of an epoch: what each gives is what the CPU gives."""
+
+    def sequences(device: str) -> list[list[Array]]:
+        pipe = Pipeline(batch_size=5, num_threads=6, device_id=0, seed=3)
+        with pipe:
+            shards = [fn.readers.video(filenames=names[:3], sequence_length=5, num_shards=2, shard_id=i, device=device,
+                                       **arguments) for i in range(2)]  # fmt: skip
+            pipe.set_outputs(*shards)
+        found: list[list[Array]] = [[], []]
+        for _ in range(3):
+            for own, output in zip(found, pipe.run(), strict=True):
+                on_cpu = output.as_cpu() if device == "gpu" else output
+                own += [np.array(on_cpu.at(i)) for i in range(5)]
+        pipe.close()
+        return found
+
+    for ours, wanted in zip(sequences("gpu"), sequences("cpu"), strict=True):
+        assert_alike(ours, wanted)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [dict(dtype=types.FLOAT), dict(dtype=types.FLOAT, normalized=True), dict(image_type=types.YCbCr),

@@ -153,7 +153,7 @@ def read(pipe: Pipeline, count: int) -> list[Sample]:
 
 def key(sample: Sample) -> tuple[Any, ...]:
     """What two samples are compared by."""
-    return tuple((str(a.dtype), a.shape, a.tobytes()) for a in sample)
+    return tuple((a.dtype.str, a.shape, a.tobytes()) for a in sample)  # quicker than str(a.dtype)
 
 
 def keys(samples: Sequence[Sample]) -> list[tuple[Any, ...]]:

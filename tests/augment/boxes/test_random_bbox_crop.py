@@ -83,7 +83,7 @@ def test_dali_draws_windows_of_the_same_kind() -> None:
     dali = pytest.importorskip("nvidia.dali")
     arguments = {"scaling": [0.3, 1.0], "aspect_ratio": [0.5, 2.0], "thresholds": [0.1, 0.6], "num_attempts": 3}
     boxes = np.array([[0.2, 0.3, 0.7, 0.6], [0.4, 0.1, 0.8, 0.9]], F)
-    pipe = dali.Pipeline(batch_size=4000, num_threads=1, device_id=None, seed=5)
+    pipe = dali.Pipeline(batch_size=4000, num_threads=1, device_id=None, seed=5, prefetch_queue_depth=1)
     with pipe:
         given = dali.fn.external_source(lambda: [boxes] * 4000)
         pipe.set_outputs(*dali.fn.random_bbox_crop(given, **arguments))

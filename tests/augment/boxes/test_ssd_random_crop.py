@@ -51,7 +51,7 @@ def test_pixels_and_boxes_are_of_the_same_window() -> None:
 def test_as_many_whole_pictures_as_dali() -> None:
     dali = pytest.importorskip("nvidia.dali")
     for attempts in (1, 50):
-        pipe = dali.Pipeline(batch_size=1500, num_threads=1, device_id=None, seed=5)
+        pipe = dali.Pipeline(batch_size=1500, num_threads=1, device_id=None, seed=5, prefetch_queue_depth=1)
         with pipe:
             given = [
                 dali.fn.external_source(itertools.repeat([x] * 1500), layout=layout)

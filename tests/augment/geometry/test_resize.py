@@ -238,7 +238,7 @@ def test_parity_on_photographs(photographs: Path) -> None:
 
     images, *ours_of = pipeline().run()
 
-    pipe = dali.Pipeline(batch_size=4, num_threads=2, device_id=None)
+    pipe = dali.Pipeline(batch_size=4, num_threads=2, device_id=None, prefetch_queue_depth=1)
     with pipe:
         x = dali.fn.external_source(lambda: [np.array(images.at(i)) for i in range(4)], layout="HWC")
         pipe.set_outputs(*[dali.fn.resize(x, size=size) for size in sizes])
@@ -262,7 +262,7 @@ def test_nearest_neighbours_are_dalis(layout: str) -> None:
                                              random.uniform(1, 40, (count, axes)))]  # fmt: skip
     given = {"interp_type": types.INTERP_NN, "mode": "stretch"}
     found = ours(case("resize", samples(volumes, layout), size=per_sample(sizes), **given))[0].arrays
-    pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None)
+    pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None, prefetch_queue_depth=1)
     with pipe:
         x = dali.fn.external_source(lambda: volumes, layout=layout)
         pipe.set_outputs(dali.fn.resize(x, size=dali.fn.external_source(lambda: sizes), **given))

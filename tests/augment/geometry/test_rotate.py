@@ -139,7 +139,7 @@ def test_the_canvas_is_dalis() -> None:
         given = {"angle": per_sample([np.float32(a) for a in angles]), "axis": per_sample(list(axes))}
         given = given if "D" in layout else {"angle": given["angle"]}
         found = ours(case("rotate", samples(arrays, layout), **given))[0].arrays
-        pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None)
+        pipe = dali.Pipeline(batch_size=count, num_threads=2, device_id=None, prefetch_queue_depth=1)
         with pipe:
             nodes = {name: forever(dali, list(value.arrays)) for name, value in given.items()}
             pipe.set_outputs(dali.fn.rotate(forever(dali, arrays, layout), **nodes))

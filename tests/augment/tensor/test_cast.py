@@ -116,7 +116,7 @@ def test_all_pairs_of_types(dtype: np.dtype[Any]) -> None:
 def test_all_pairs_of_types_are_as_in_dali(dtype: np.dtype[Any]) -> None:
     dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
     values = edges(dtype, nan=False)
-    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:
         source = dali.fn.external_source(source=lambda: [values], batch=True)
         pipe.set_outputs(*(dali.fn.cast(source, dtype=_dali_type(dali, to)) for to in DTYPES))

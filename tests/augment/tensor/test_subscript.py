@@ -242,7 +242,7 @@ def test_a_part_is_that_of_the_whole_picture(photographs: Path) -> None:
 def test_parity_with_dali() -> None:
     dali = pytest.importorskip("nvidia.dali", reason="DALI, the oracle, is not installed")
     keys = [k[1], k[-1], k[:, 1], k[1:3], k[-2:], k[10:20], k[3:1], k[::2], k[::-1], k[4:1:-2], k[1, 2, 3], (None, 2)]
-    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:
         x = dali.fn.external_source(source=lambda: [X], layout="HWC")
         ours_and_theirs = [(newaxis("N"), dali.newaxis("N")), (newaxis, dali.newaxis)]

@@ -167,7 +167,7 @@ def test_as_dali(x: Array, layout: str, keys: list[tuple[Item, ...]]) -> None:
 
     keys = [key for key in keys if known(key)]
     assert len(keys) > 15
-    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    pipe = dali.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:
 
         def source(array: Array, layout: str | None = None) -> Any:
