@@ -97,10 +97,7 @@ bool Pool::outgrow(size_t capacity, Lock& lock) {
     --it;
     if (it->first + it->first / 2 < capacity) return false;
     if (!it->second.ready(nullptr)) continue;
-    const auto [size, block] = std::move(*it);
-    unused_.erase(it);
-    unused_bytes_ -= size;
-    free(block.data, size, lock);
+    free_unused(it, lock);
     return true;
   }
   return false;
@@ -143,10 +140,7 @@ bool Pool::make_room(Lock& lock) {
   for (auto it = unused_.begin(); it != unused_.end(); ++it)
     if (it->second.ready(nullptr) && (chosen == unused_.end() || older(*it, *chosen))) chosen = it;
   if (chosen != unused_.end()) {
-    const auto [capacity, block] = std::move(*chosen);
-    unused_.erase(chosen);
-    unused_bytes_ -= capacity;
-    free(block.data, capacity, lock);
+    free_unused(chosen, lock);
     return true;
   }
   chosen = std::min_element(unused_.begin(), unused_.end(), older);
@@ -156,6 +150,14 @@ bool Pool::make_room(Lock& lock) {
   wait_for(fences);
   lock.lock();
   return true;
+}
+
+// A block on which the GPU does not work. The lock is released meanwhile.
+void Pool::free_unused(std::multimap<size_t, Unused>::iterator at, Lock& lock) {
+  const auto [capacity, block] = std::move(*at);
+  unused_.erase(at);
+  unused_bytes_ -= capacity;
+  free(block.data, capacity, lock);
 }
 
 void Pool::free(void* data, size_t capacity, Lock& lock) {

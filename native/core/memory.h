@@ -87,6 +87,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   bool outgrow(size_t capacity, Lock& lock);
   void* from_system(size_t capacity, Lock& lock);
   bool make_room(Lock& lock);
+  void free_unused(std::multimap<size_t, Unused>::iterator at, Lock& lock);
   void free(void* data, size_t capacity, Lock& lock);
   [[noreturn]] void refuse(size_t capacity) const;
   std::unique_ptr<Allocator> allocator_;
